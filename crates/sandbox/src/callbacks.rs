@@ -24,7 +24,8 @@ use crate::{
 /// The number of concurrent callbacks. A receiver that needs 20 ms for each still gets about 3,000 per second.
 const MAX_IN_FLIGHT: usize = 64;
 
-/// The attempts per callback. With the default `callback_retry_base`, the last attempt is about eight minutes after the first.
+/// The largest number of attempts per callback. With the default `callback_retry_base`, the last attempt is about eight minutes after the
+/// first.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// The time limit for a receiver's answer.

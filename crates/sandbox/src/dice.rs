@@ -8,7 +8,7 @@ pub const ISPB: &str = "99999008";
 /// The ISPB of all other simulated institutions.
 pub const OTHER_ISPB: &str = "99999009";
 
-/// The characters at the end of an end-to-end id that an institution chooses.
+/// The number of characters at the end of an end-to-end id that an institution chooses.
 const TAIL_LENGTH: usize = 11;
 
 const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -132,7 +132,7 @@ impl Faults {
         }
     }
 
-    /// Returns the current fault mode of a system, for all its paths.
+    /// Returns the current fault mode of a system, even if the fault has a limited path.
     #[must_use]
     pub fn mode_of(&self, target: FaultTarget) -> FaultMode {
         self.slot(target).read().unwrap_or_else(PoisonError::into_inner).fault.mode

@@ -1,4 +1,4 @@
-//! Infractions (MED): opened and resolved by the tester, defended by the client, returned when lost.
+//! Infractions (MED). The tester opens and resolves them, the client defends them. The money of a lost infraction is returned.
 
 use std::sync::Arc;
 
@@ -236,7 +236,7 @@ impl Psp {
     }
 }
 
-/// Returns the amount to return for a lost infraction: at most the rest of its Pix and the account's balance.
+/// Creates the return for a lost infraction, of at most the rest of its Pix and the account's balance; `None` if one of them is zero.
 fn paid_back(
     store: &Store,
     infraction: &Infraction,

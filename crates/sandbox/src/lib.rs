@@ -2,8 +2,8 @@
 //! development, tests and demonstrations.
 //!
 //! The simulator represents the system of another company. The simulator validates requests strictly, keeps its state in its own file,
-//! survives restarts of its client, and fails on request. Start it with [`Sandbox::start`]. A client uses [`Sandbox::credentials`] as for
-//! any institution. A tester uses [`Sandbox::control`], or the same operations under `/sandbox/` over HTTP.
+//! survives restarts of its client, and simulates faults on request. [`Sandbox::start`] starts a simulator. A client uses
+//! [`Sandbox::credentials`] as for any institution. A tester uses [`Sandbox::control`], or the same operations under `/sandbox/` over HTTP.
 //!
 //! The same institution has a second API in the form of Woovi (`OpenPix`), under `/woovi/` (module `woovi`).
 //!

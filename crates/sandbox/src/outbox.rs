@@ -8,7 +8,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// The concurrent messages, unless their order is reversed.
+/// The largest number of concurrent messages, unless their order is reversed.
 const MAX_IN_FLIGHT: usize = 16;
 
 /// The tester's switches of a queue.
@@ -22,7 +22,7 @@ pub struct Switches {
 
 /// A queue of numbered messages.
 pub trait Outbox: Send + Sync + 'static {
-    /// The attempts per message.
+    /// The largest number of attempts per message.
     const MAX_ATTEMPTS: u32;
 
     /// Returns the numbers of waiting messages from `first` on, in ascending order.
@@ -44,7 +44,7 @@ pub trait Outbox: Send + Sync + 'static {
     fn end(&self, number: u64, delivered: bool);
 }
 
-/// Sends messages until the server ends, first those left by an earlier process. Never returns.
+/// Sends messages, first those that an earlier process did not deliver. Never returns.
 pub async fn deliver<O: Outbox>(outbox: Arc<O>) {
     // The value for each number: the instant of the next attempt, and the number of attempts so far.
     let mut queue: BTreeMap<u64, (Instant, u32)> = BTreeMap::new();

@@ -54,7 +54,8 @@ impl Store {
     /// Writes a change to the journal and applies it.
     ///
     /// # Errors
-    /// [`StoreError`]; nothing was changed.
+    /// [`StoreError::Journal`] if the change could not be written; then the state is unchanged. [`StoreError::Inconsistent`] if the change
+    /// contradicts the state, a defect of the simulator.
     pub fn commit(&mut self, change: Change) -> Result<(), StoreError> {
         self.journal.append(&change)?;
         Ok(self.books.apply(change)?)
@@ -87,7 +88,7 @@ pub struct Psp {
     pub requests: Requests,
     /// The default time that a send stays `EM_PROCESSAMENTO`.
     pub payout_settles_after: SignedDuration,
-    /// Notified when a return or a send was requested, or the clock moved.
+    /// Notified when an object with a due time was added, or the clock moved.
     pub settlement_wakeup: Notify,
     /// Notified when a callback is due.
     pub callback_wakeup: Notify,

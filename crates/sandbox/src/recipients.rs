@@ -75,7 +75,7 @@ pub fn owner_of(key: &PixKey) -> Recipient {
     Recipient { key: key.as_str().into(), name: name.into(), document: document.into() }
 }
 
-/// Returns the owner's account number: always the same.
+/// Returns the account number of an owner. An owner always has the same number.
 #[must_use]
 pub fn account_of(owner: &Recipient) -> String {
     let hash = digest(&SHA256, owner.document.as_bytes());
@@ -94,7 +94,7 @@ fn pick(names: &[&'static str; 16], byte: Option<u8>) -> &'static str {
     names.get(position).copied().unwrap_or_default()
 }
 
-/// Returns the CPF with these nine digits and the correct check digits, found among the hundred possible endings.
+/// Returns a valid CPF whose first nine digits come from the number. The check digits are searched among the hundred possible endings.
 fn cpf_from(number: u64) -> String {
     let body = number % CPF_BODIES;
     // A CPF of equal digits is never issued, so the adjacent number is used.

@@ -30,7 +30,7 @@ pub struct RefundRequest {
     pub id: Box<str>,
     /// The amount.
     pub amount: Money,
-    /// The part of the Pix.
+    /// The part of the Pix that is returned: the purchase or the cash.
     pub nature: Nature,
     /// Text for the payer.
     pub description: Option<Box<str>>,

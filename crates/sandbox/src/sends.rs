@@ -29,7 +29,7 @@ pub struct SendRequest {
     pub amount: Money,
     /// The recipient's key.
     pub key: PixKey,
-    /// The required owner of the key, if any.
+    /// The document that the owner of the key must have, if the client requires one.
     pub document: Option<Document>,
     /// Text for the recipient.
     pub payer_info: Option<Box<str>>,
@@ -132,7 +132,7 @@ impl Psp {
         Ok(())
     }
 
-    /// Returns `amount` for the recipient, or the whole rest.
+    /// Returns `amount` of a sent Pix, as if its recipient returned it. Without `amount`, returns the whole rest.
     ///
     /// # Errors
     /// [`ReturnSentError`].

@@ -1,4 +1,5 @@
-//! Settlement by the simulator's clock: due returns and sends become final.
+//! Settlement by the simulator's clock: due returns and sends become final, Woovi's charges expire, and the crypto processor takes its next
+//! steps.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::{
 const LONGEST_SLEEP: SignedDuration = SignedDuration::from_secs(1);
 
 impl Psp {
-    /// Makes all due returns and sends final. Every read calls this function first, so that its result depends on the clock alone.
+    /// Applies every change that is due by now. A read of objects that change with time calls this function first, so that the result
+    /// depends on the clock alone.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -29,7 +31,7 @@ impl Psp {
         self.settle_crypto(&mut store, now)
     }
 
-    /// Moves all due payments and withdrawals of the crypto processor.
+    /// Moves all due payments and withdrawals of the crypto processor to their next statuses.
     fn settle_crypto(&self, store: &mut Store, now: jiff::Timestamp) -> Result<(), StoreError> {
         while let Some((_, due)) = store.books().crypto().next_due().filter(|(at, _)| *at <= now) {
             match due {
@@ -50,7 +52,7 @@ impl Psp {
     }
 }
 
-/// Settles due returns and sends on time even if there are no reads, so that callbacks are sent. Never returns.
+/// Applies due changes on time even if there are no reads, so that callbacks are sent. Never returns.
 pub async fn settle_on_time(psp: Arc<Psp>) {
     loop {
         let wait =
@@ -72,5 +74,5 @@ pub async fn settle_on_time(psp: Arc<Psp>) {
 }
 
 fn report(error: &(dyn std::error::Error + 'static)) {
-    tracing::error!(error, "due returns and sends could not be settled; the next run tries again");
+    tracing::error!(error, "due changes of the sandbox could not be applied; the next run tries again");
 }

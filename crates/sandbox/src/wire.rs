@@ -4,7 +4,7 @@ use cais_domain::money::Money;
 use jiff::Timestamp;
 use serde::Serializer;
 
-/// Integer digits that the API Pix allows in an amount (pattern `\d{1,10}\.\d{2}`).
+/// The largest number of integer digits that the API Pix allows in an amount (pattern `\d{1,10}\.\d{2}`).
 const MAX_INTEGER_DIGITS: usize = 10;
 
 /// Formats an instant as `2026-01-02T03:04:05.678Z`.

@@ -47,7 +47,7 @@ pub(crate) fn control(psp: &Shared) -> Control {
     Control::new(psp.get_ref().clone())
 }
 
-/// Parses a body strictly; an empty one is an empty object.
+/// Parses a body strictly. An empty body counts as an empty object.
 pub(crate) async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T, Problem> {
     let bytes = body::bytes(payload).await?;
     let bytes = if bytes.is_empty() { &b"{}"[..] } else { &bytes[..] };
@@ -78,7 +78,8 @@ struct PaidView<'a> {
     horario: Timestamp,
 }
 
-/// `POST /sandbox/cob/{txid}/pay` `{valor?}`: 200 with the Pix. A `correlationID` of Woovi's API names its charge too.
+/// `POST /sandbox/cob/{txid}/pay` `{valor?}`: 200 with the Pix. The path may contain the charge's `correlationID` of Woovi's API instead of
+/// the txid.
 ///
 /// # Errors
 /// 404 for an unknown txid, 400 for a bad amount.
@@ -115,7 +116,7 @@ pub async fn expire(path: web::Path<String>, psp: Shared) -> Result<HttpResponse
 /// `POST /sandbox/pix/{e2eid}/devolucao/{id}/fail`: 204.
 ///
 /// # Errors
-/// 404 for an unknown Pix or return, 409 when it is final.
+/// 404 for an unknown Pix or return, 409 if the return is final.
 pub async fn fail_refund(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
     let (e2eid, id) = path.into_inner();
     let e2eid = EndToEndId::parse(&e2eid).map_err(|_| Problem::new(Kind::NotFound, "the Pix does not exist"))?;
@@ -173,7 +174,7 @@ struct FaultsBody {
 /// path contains that text.
 ///
 /// # Errors
-/// 400 for an unknown mode and a latency above a minute.
+/// 400 for an unknown mode or a latency above a minute.
 pub async fn faults(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: FaultsBody = read(payload).await?;
     let target = match body.acquirer.as_deref() {
@@ -188,7 +189,7 @@ pub async fn faults(payload: web::Payload, psp: Shared) -> Result<HttpResponse, 
     answer(StatusCode::OK, &json!({ "mode": body.mode, "latency_ms": latency_ms }))
 }
 
-/// `PUT /sandbox/dialect`: 200 with the dialect in force; an empty object is the institution's own.
+/// `PUT /sandbox/dialect`: 200 with the dialect in force. An empty object restores the institution's own dialect.
 ///
 /// # Errors
 /// 400 for an unknown field.

@@ -82,8 +82,8 @@ impl Control {
     /// lost, the rest of its Pix is returned, up to the disputed amount and the account's balance.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] if resolved, or if open and to be reopened;
-    /// [`ControlError::Store`].
+    /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] to resolve a resolved infraction, to reopen an open one, or to withdraw a
+    /// withdrawn one; [`ControlError::Store`].
     pub fn resolve_infraction(&self, id: &str, outcome: InfractionOutcome) -> Result<InfractionItem, ControlError> {
         let infraction = self.psp.resolve_infraction(id, outcome)?;
         Ok(item(self.psp.read().books(), &infraction))
@@ -163,7 +163,7 @@ pub async fn open(path: web::Path<String>, payload: web::Payload, psp: Shared) -
     answer(StatusCode::OK, &control(&psp).open_infraction(&e2eid, claim)?)
 }
 
-/// Parses Efí's name, or DICT's.
+/// Parses a situation by DICT's name or by Efí's name.
 fn situation_of(word: &str) -> Option<Situation> {
     Situation::ALL
         .into_iter()

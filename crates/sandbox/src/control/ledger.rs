@@ -115,7 +115,7 @@ pub struct ReturnedItem {
 /// Numbers of callbacks by outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CallbackCounts {
-    /// Callbacks that were not answered 2xx yet.
+    /// Callbacks that are still to be delivered.
     pub owed: usize,
     /// Callbacks that were answered 2xx.
     pub delivered: u64,

@@ -147,7 +147,7 @@ impl Control {
         })
     }
 
-    /// Returns `amount` of a sent Pix for its recipient, or the whole rest.
+    /// Returns `amount` of a sent Pix, as if its recipient returned it. Without `amount`, returns the whole rest.
     ///
     /// # Errors
     /// [`ControlError::NotFound`] for an unknown `idEnvio`; [`ControlError::InvalidState`] if the Pix is not

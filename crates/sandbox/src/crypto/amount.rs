@@ -94,7 +94,7 @@ fn layout(value: &BigDecimal) -> String {
     let digits = number.magnitude().to_string();
     let sign = if number.is_negative() { "-" } else { "" };
     let length = i64::try_from(digits.len()).unwrap_or(i64::MAX);
-    // The position of the decimal point after the first digit's place.
+    // The number of digits before the decimal point. If zero or negative, the value is below one.
     let point = length.saturating_sub(scale);
     let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or_default());
     let split = |at: i64| digits.split_at(usize::try_from(at).unwrap_or_default().min(digits.len()));

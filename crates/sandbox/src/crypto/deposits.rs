@@ -78,7 +78,7 @@ pub struct Deposit {
 }
 
 impl Psp {
-    /// with its address.
+    /// Creates a payment with an address for its deposits, and makes the deposit that `case` requests.
     ///
     /// # Errors
     /// [`CryptoError`] for an unknown currency and an amount below the minimum.
@@ -148,8 +148,9 @@ impl Psp {
         self.arrive(payment.id, Deposit { amount, ..Deposit::default() }, doom).map(|_| ())
     }
 
-    /// Makes a deposit to a payment's address. The first deposit before the expiry belongs to the payment; every other deposit becomes a
-    /// child. Returns the payment that received the deposit.
+    /// Makes a deposit to a payment's address. The first deposit in the payment's coin belongs to the payment if it arrives before the
+    /// expiry, or later with [`LateDeposits::Original`]. Every other deposit becomes a child. Returns the payment that received the
+    /// deposit.
     ///
     /// # Errors
     /// 404 for an unknown payment, 500 if the change cannot be recorded.
@@ -201,7 +202,7 @@ impl Psp {
         self.find_crypto_payment(target.id)
     }
 
-    /// Returns the child payment of a further deposit, at the rate of its arrival.
+    /// Returns the child payment of a further deposit. The amount to pay in another coin is computed at the current rate.
     fn child(&self, paid: &Payment, other_coin: Option<&'static Coin>, id: u64, now: Timestamp) -> Payment {
         let mut terms = paid.terms.clone();
         if let Some(coin) = other_coin {
@@ -288,7 +289,7 @@ impl Psp {
         Ok(payment)
     }
 
-    /// Moves a due payment by one status.
+    /// Moves a due payment to its next status.
     pub(crate) fn settle_payment(&self, store: &mut Store, id: u64, now: Timestamp) -> Result<(), StoreError> {
         let Some(payment) = store.books().crypto().payments().get(&id).cloned() else { return Ok(()) };
         let at = payment.due_at().unwrap_or(now).min(now);

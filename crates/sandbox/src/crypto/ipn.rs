@@ -134,7 +134,11 @@ fn end(psp: &Psp, number: u64, delivered: bool) {
     let change = CryptoChange { ended_ipn: Some((number, delivered)), ..CryptoChange::default() };
     if let Err(error) = psp.write().commit(Change::Crypto(Box::new(change))) {
         let error: &dyn Error = &error;
-        tracing::error!(number, error, "end of a notification could not be recorded; it is sent again after a restart");
+        tracing::error!(
+            number,
+            error,
+            "end of a notification could not be recorded; the notification is sent again after a restart"
+        );
     }
 }
 

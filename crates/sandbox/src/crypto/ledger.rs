@@ -62,11 +62,11 @@ pub struct CryptoWithdrawalItem {
 /// Numbers of notifications by outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct IpnCounts {
-    /// Notifications that were not answered 2xx yet.
+    /// Notifications that are still to be delivered.
     pub owed: usize,
     /// Notifications that were answered 2xx.
     pub delivered: u64,
-    /// Notifications that were abandoned after the last attempt.
+    /// Notifications that were abandoned after the last attempt, or dropped because too many waited.
     pub abandoned: u64,
 }
 

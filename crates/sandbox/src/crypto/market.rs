@@ -92,7 +92,7 @@ impl Market {
         Some(Amount::constant(price))
     }
 
-    /// Returns `amount` of one currency in another, with all digits.
+    /// Returns `amount` of one currency in another, with all digits; `None` if a code is unknown or a coin has no price.
     #[must_use]
     pub fn convert(&self, amount: &Amount, from: &str, to: &str) -> Option<Amount> {
         if from.eq_ignore_ascii_case(to) {

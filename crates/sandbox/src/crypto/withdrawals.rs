@@ -21,7 +21,7 @@ use crate::{
     state::change::Change,
 };
 
-/// The decimals of a withdrawal's amount.
+/// The largest number of decimals of a withdrawal's amount.
 pub const PAYOUT_DECIMALS: u32 = 6;
 
 /// The largest number of remembered TOTP codes. Codes are valid for at most three steps.
@@ -38,9 +38,9 @@ pub struct WithdrawalOrder {
     pub amount: Amount,
     /// `extra_id`.
     pub extra_id: Option<String>,
-    /// `ipn_callback_url`, its own or that of the batch.
+    /// `ipn_callback_url` of the withdrawal, otherwise of the batch.
     pub ipn_callback_url: Option<String>,
-    /// `payout_description`, its own or that of the batch.
+    /// `payout_description` of the withdrawal, otherwise of the batch.
     pub description: Option<String>,
     /// `unique_external_id`.
     pub external_id: Option<String>,
@@ -50,7 +50,7 @@ impl Psp {
     /// Creates a payout batch and debits the balances.
     ///
     /// # Errors
-    /// 400 for an amount below the minimum or above the balance. No batch is created then.
+    /// 400 for a coin that is off, and for an amount below the minimum or above the balance. No batch is created then.
     pub fn create_batch(&self, orders: Vec<WithdrawalOrder>) -> Result<Batch, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();
@@ -169,11 +169,11 @@ impl Psp {
         true
     }
 
-    /// Moves a withdrawal to its outcome for the tester, or keeps it `PROCESSING`. A `FAILED` withdrawal may still be finished or rejected.
-    /// Returns the batch.
+    /// Moves a withdrawal to its outcome for the tester. With [`WithdrawalFate::Stay`], the withdrawal keeps its status. A `FAILED`
+    /// withdrawal may still be finished or rejected. Returns the batch.
     ///
     /// # Errors
-    /// 404 for an unknown withdrawal, 400 for a final one.
+    /// 404 for an unknown withdrawal, 400 for a final one, and to finish an unverified one.
     pub fn move_withdrawal(&self, id: u64, fate: WithdrawalFate) -> Result<Batch, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();

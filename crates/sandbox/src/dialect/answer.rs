@@ -74,7 +74,7 @@ impl Answer<'_> {
         self.body.as_object_mut()
     }
 
-    /// Adds the defect to a successful answer.
+    /// Adds the defect to the answer, if the defect concerns this answer.
     fn spoil(&mut self, defect: Defect) {
         let is_charge = self.is_charge() && self.status.is_success();
         let is_return = self.path.contains("/devolucao/");
@@ -118,7 +118,7 @@ impl Answer<'_> {
                     row.remove("endToEndId");
                 }
             }
-            // The code that changes the status handles these defects.
+            // These defects concern other answers.
             Defect::WrongStatus
             | Defect::ReturnStatus
             | Defect::MissingField
@@ -130,7 +130,7 @@ impl Answer<'_> {
             | Defect::EmptyList
             | Defect::WebhookNotRegistered
             | Defect::TokenWithoutLife
-            // `translate` writes the page.
+            // For this defect, `translate` replaces the body.
             | Defect::HtmlProblem => {}
         }
     }

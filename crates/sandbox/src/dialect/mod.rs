@@ -86,7 +86,7 @@ pub struct Dialect {
     pub path_prefix: Option<String>,
     /// The path of token requests in place of `/oauth/token`. That path then does not exist.
     pub token_path: Option<String>,
-    /// `form` or `json`: the only accepted body of token requests.
+    /// `form` or `json`: the only accepted body of token requests. `None` accepts both.
     pub token_body: Option<String>,
     /// The required query of token requests.
     pub token_query: Vec<(String, String)>,

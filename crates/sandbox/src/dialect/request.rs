@@ -74,7 +74,7 @@ fn take_query(request: &mut ServiceRequest, path: &str, required: &[(String, Str
     Ok(())
 }
 
-/// Moves credentials of the body into the header.
+/// Checks the body of a token request, and moves credentials from the body into the header.
 async fn translate_token(request: &mut ServiceRequest, dialect: &Dialect) -> Result<(), Problem> {
     let refused = |why: &str| Problem::new(Kind::InvalidRequest, why);
     let is_form = request.content_type() == "application/x-www-form-urlencoded";

@@ -45,7 +45,7 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/gn/infracoes`: by instant of opening, oldest first.
+/// `GET /v2/gn/infracoes`: infractions by instant of opening, oldest first.
 ///
 /// # Errors
 /// 400 `InfracoesConsultaInvalida` with violations.

@@ -19,7 +19,8 @@ use crate::{
 /// Answers 201 `EM_PROCESSAMENTO`. The callback and look-ups show the final outcome.
 ///
 /// # Errors
-/// 400 and 404 for an invalid body and while the account's key has no webhook, 409 `id_envio_duplicado`, 422 `pagamento_negado` for an insufficient balance.
+/// 415 for a body that is not JSON. 400 for an invalid body, and while the account's key has no webhook. 404 for a recipient's key that
+/// does not exist. 409 `id_envio_duplicado`, 422 `pagamento_negado` for an insufficient balance.
 pub async fn put(
     request: HttpRequest,
     id: web::Path<String>,

@@ -18,7 +18,7 @@ const MAX_SEND_ID: usize = 35;
 const MAX_KEY: usize = 77;
 const MAX_PAYER_INFO: usize = 140;
 
-/// The body after the schema, before the values are parsed.
+/// The body after the check of the schema, before the values are parsed.
 struct Shape {
     amount: Money,
     payer_key: Box<str>,

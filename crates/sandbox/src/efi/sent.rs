@@ -69,8 +69,8 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/gn/pix/enviados`: by instant of acceptance, oldest first; `cpf` and `cnpj` are the recipient's.
-/// `exibirCodigoBanco` is accepted without effect, because no recipient has an account number.
+/// `GET /v2/gn/pix/enviados`: sent Pix by instant of acceptance, oldest first. `cpf` and `cnpj` select by recipient. `exibirCodigoBanco` is
+/// accepted without effect, because no recipient has an account number.
 ///
 /// # Errors
 /// 400 `PixEnviadoConsultaInvalida` with violations.

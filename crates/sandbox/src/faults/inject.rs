@@ -49,7 +49,7 @@ pub struct Connection(pub TcpStream);
 /// Applies the current fault, as a middleware.
 ///
 /// # Errors
-/// The errors of the service behind it.
+/// The errors of the next service.
 pub async fn inject(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -62,8 +62,8 @@ pub async fn inject(
     match mode {
         FaultMode::Ok | FaultMode::DoubleCallback => {}
         FaultMode::Slow => tokio::time::sleep(fault.latency).await,
-        // Such a request arrives over a connection older than the fault, or while the listener stays open. Like a refused connection, 429
-        // proves that no work was done.
+        // A request meets this fault over a connection older than the fault, or while the listener stays open. Like a refused connection,
+        // 429 proves that no work was done.
         FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().force_close().finish())),
         FaultMode::RateLimited => {
             let mut answer = too_many(request.path());

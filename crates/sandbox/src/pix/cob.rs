@@ -79,7 +79,7 @@ fn create(psp: &Psp, txid: &str, body: Value) -> Result<HttpResponse, Problem> {
     json(StatusCode::CREATED, &views::generated(psp, position, &cob))
 }
 
-/// `PATCH /v2/cob/{txid}`: a revision or the removal.
+/// `PATCH /v2/cob/{txid}`: revises or removes a charge.
 ///
 /// # Errors
 /// 404 for an unknown txid, 400 with violations, also if the charge is not `ATIVA`.

@@ -41,7 +41,7 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// Returns the resulting terms; `None` if only `loc` was given, which is no revision.
+    /// Returns the resulting terms; `None` if no term changes, which is no revision.
     #[must_use]
     pub fn applied_to(self, terms: &Terms) -> Option<Terms> {
         let changed = Terms {
@@ -87,7 +87,7 @@ pub fn solicited(body: Value, own_key: &str, locations: Locations) -> Result<Ter
 /// Parses the body of a revision.
 ///
 /// # Errors
-/// `CobOperacaoInvalida` with all violations. A removal together with other changes is one.
+/// `CobOperacaoInvalida` with all violations. A removal together with other changes is a violation too.
 pub fn revised(body: Value, own_key: &str, locations: Locations) -> Result<Revision, Problem> {
     let mut findings = Findings::default();
     let revision = Object::open("cob", body, &mut findings).map(|mut cob| {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::fields::{self, Findings, Object, shown};
 use crate::state::cob::{Value as CobValue, Withdrawal, WithdrawalTerms};
 
-/// The longest text of an amount of cash. Later checks are stricter.
+/// The longest accepted text of `modalidadeAgente` and of `prestadorDoServicoDeSaque`. The later checks of the values are stricter.
 const MAX_WORD: usize = 77;
 
 /// Parses `valor`.

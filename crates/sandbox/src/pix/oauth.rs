@@ -156,7 +156,7 @@ impl Tokens {
 /// `POST /oauth/token`.
 ///
 /// # Errors
-/// Only for unreadable bodies. Refusals have `OAuth2`'s own form (RFC 6749, 5.2).
+/// The errors of an unreadable body; 500 without random bytes. Refusals are answers in `OAuth2`'s own form (RFC 6749, 5.2).
 pub async fn token(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     psp.requests.count(Operation::Token);
     let bytes = body::bytes(payload).await?;

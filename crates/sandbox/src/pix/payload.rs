@@ -1,4 +1,4 @@
-//! The public payload of a dynamic BR Code, for the payer's institution. Unsigned: no JWS.
+//! The public payload of a dynamic BR Code, for the payer's institution. The payload has no signature (JWS).
 
 use actix_web::{HttpResponse, http::StatusCode, web};
 use jiff::Timestamp;

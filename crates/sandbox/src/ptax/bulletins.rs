@@ -55,7 +55,7 @@ struct Calendar {
 pub struct Ptax(RwLock<Calendar>);
 
 impl Ptax {
-    /// Returns the bulletins of the inclusive period that are published at an instant, the oldest first.
+    /// Returns the bulletins of the inclusive period that were published by `now`, the oldest first.
     #[must_use]
     pub fn published(&self, from: Date, to: Date, now: Timestamp) -> Vec<Bulletin> {
         let calendar = self.0.read().unwrap_or_else(PoisonError::into_inner);

@@ -45,7 +45,7 @@ impl Control {
 /// `PUT /sandbox/ptax` `{sell?, buy?, date?, published_until?, holidays?}`: 200. `null` removes `published_until`.
 ///
 /// # Errors
-/// 400 for unknown fields, and for values that are no rate and no date.
+/// 400 for unknown fields, for an invalid rate or date, and for `buy` or `date` without `sell`.
 pub async fn put(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let mut body: Map<String, Value> = read(payload).await?;
     let refuse = |field| Problem::from(ControlError::OutOfRange { field });

@@ -1,4 +1,4 @@
-//! The refusals of the PTAX service: JSON in a comment, as Olinda answers.
+//! The refusals of the PTAX service: JSON between `/*` and `*/`, as Olinda answers.
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
 use serde_json::json;

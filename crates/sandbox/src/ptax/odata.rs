@@ -1,4 +1,4 @@
-//! The supported part of `OData`: one function, parameter aliases, and five options.
+//! The supported part of `OData`: two functions, parameter aliases, and five options.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl Query {
         pairs.map(|pairs| Self(pairs.into_inner())).map_err(|_| PtaxError::Invalid("Parâmetros inválidos"))
     }
 
-    /// Takes the options.
+    /// Parses the options, and refuses other parameters.
     ///
     /// # Errors
     /// 400 for unknown parameters and values.

@@ -37,7 +37,7 @@ pub struct Notification {
     pub url: Arc<str>,
 }
 
-/// The numbers of ended callbacks by outcome.
+/// The numbers of callbacks, in total and by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationTotals {
     /// The number of callbacks so far, which is also the number of the next callback.
@@ -169,7 +169,7 @@ pub enum Change {
         /// True if answered 2xx.
         delivered: bool,
     },
-    /// Snapshots only: a callback not yet sent.
+    /// Snapshots only: a callback that is not delivered yet.
     NotificationOwed {
         /// The number of the callback.
         number: u64,

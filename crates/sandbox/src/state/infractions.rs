@@ -77,7 +77,7 @@ impl Infractions {
         Ok(())
     }
 
-    /// Applies a step; `refund` is the resulting return. Returns the infraction after it.
+    /// Applies a step; `refund` is the id of the resulting return. Returns the infraction after the step.
     pub(super) fn step(
         &mut self,
         id: &str,

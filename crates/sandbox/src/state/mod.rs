@@ -39,7 +39,7 @@ use crate::{
 /// The largest number of waiting callbacks. Beyond this number new callbacks count as abandoned.
 pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
 
-/// A change refers to a missing object, or creates an existing one.
+/// A change contradicts the state. For example, the change refers to a missing object, or creates an existing one.
 #[derive(Debug, thiserror::Error)]
 #[error("a change contradicts the state: {0}")]
 pub struct Inconsistent(pub(crate) &'static str);
@@ -67,14 +67,14 @@ pub struct Books {
 }
 
 impl Books {
-    /// Returns the charge with this txid, and the id of its location.
+    /// Returns the charge with this txid, and its position.
     #[must_use]
     pub fn find_cob(&self, txid: &str) -> Option<(usize, &Cob)> {
         let position = *self.cob_by_txid.get(txid)?;
         Some((position, self.cobs.get(position)?))
     }
 
-    /// Returns the charge with this location token.
+    /// Returns the charge with this location token, and its position.
     #[must_use]
     pub fn find_cob_at(&self, location: LocationToken) -> Option<(usize, &Cob)> {
         let position = *self.cob_by_location.get(&location)?;
@@ -183,7 +183,7 @@ impl Books {
         &self.crypto
     }
 
-    /// Returns the shortest list of changes with this state.
+    /// Returns the shortest list of changes that results in this state.
     #[must_use]
     pub fn snapshot(&self) -> Vec<Change> {
         let cobs = self.cobs.iter().cloned().map(Change::CobCreated);
@@ -217,7 +217,7 @@ impl Books {
     /// Applies one change.
     ///
     /// # Errors
-    /// [`Inconsistent`] if the change contradicts the state; nothing was changed.
+    /// [`Inconsistent`] if the change contradicts the state, a defect of the simulator.
     pub fn apply(&mut self, change: Change) -> Result<(), Inconsistent> {
         match change {
             Change::CobCreated(cob) => self.add_cob(cob)?,

@@ -115,7 +115,7 @@ pub struct Refund {
     /// The returned amount.
     #[serde(with = "wire::amount")]
     pub amount: Money,
-    /// The part of the Pix.
+    /// The part of the Pix that is returned, and the reason.
     pub nature: Nature,
     /// `descricao`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

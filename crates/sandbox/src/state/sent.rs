@@ -151,13 +151,13 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Returns the final outcome.
+    /// Returns the outcome of the send at `settles_at`.
     #[must_use]
     pub fn destiny(&self) -> SendOutcome {
         self.doom.map_or(SendOutcome::Settled { at: self.settles_at }, SendOutcome::Failed)
     }
 
-    /// Returns the part that the recipient still has; `None` before the settlement.
+    /// Returns the part of the amount that was not returned yet.
     #[must_use]
     pub fn returnable(&self) -> Option<Money> {
         let back = Money::sum(self.returns.iter().map(|back| back.amount)).ok()?;

@@ -15,7 +15,7 @@ use crate::woovi::state::delivery::{Event, Subject};
 impl Books {
     pub(super) fn add_cob(&mut self, cob: Cob) -> Result<(), Inconsistent> {
         if self.cob_by_txid.contains_key(&cob.txid) {
-            return Err(Inconsistent("txid twice"));
+            return Err(Inconsistent("the txid exists already"));
         }
         let position = self.cobs.len();
         self.cob_by_txid.insert(cob.txid.clone(), position);

@@ -28,7 +28,7 @@ impl Books {
     /// Applies a step of the API.
     ///
     /// # Errors
-    /// [`Inconsistent`]; nothing was changed.
+    /// [`Inconsistent`] if the step contradicts the state, a defect of the simulator.
     pub(super) fn apply_woovi(&mut self, change: WooviChange) -> Result<(), Inconsistent> {
         match change {
             WooviChange::Charge { cob, names } => {
@@ -74,7 +74,7 @@ impl Books {
     }
 }
 
-/// Returns the event of Woovi's API for a step of an infraction.
+/// Returns the event of Woovi's API for a step of an infraction; `None` for a step without an event.
 pub(super) const fn dispute_event(step: &InfractionStep) -> Option<Event> {
     match step {
         InfractionStep::Defended(_) | InfractionStep::DefenseRefused => None,

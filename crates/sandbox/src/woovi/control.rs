@@ -24,7 +24,7 @@ impl Control {
     /// Removes a payment before its approval, as a person does on the institution's page.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for an approved payment, [`ControlError::Store`].
+    /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] for an approved payment, and for every other failure.
     pub fn remove_woovi_payment(&self, correlation_id: &str) -> Result<(), ControlError> {
         self.psp.remove_payment(correlation_id).map_err(|error| refused(&error))
     }

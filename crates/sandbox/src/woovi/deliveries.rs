@@ -1,4 +1,4 @@
-//! Sends webhooks: signed, repeated until a 2xx, with the tester's copies and faults.
+//! Signs and sends webhooks, with the tester's copies and faults. A delivery is repeated until a 2xx or the last attempt.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -77,14 +77,14 @@ impl Outbox for Deliveries {
             tracing::error!(
                 number,
                 error,
-                "end of a webhook delivery could not be recorded; it is sent again after a restart"
+                "end of a webhook delivery could not be recorded; the delivery is sent again after a restart"
             );
         }
     }
 }
 
 impl Deliveries {
-    /// Returns the webhook and the body; `None` if the webhook was removed since.
+    /// Returns the webhook and the body; `None` if the webhook was removed, or the object of the event does not exist.
     fn render(&self, number: u64) -> Option<(Webhook, String)> {
         let store = self.psp.read();
         let books = store.books();
@@ -116,7 +116,7 @@ impl Deliveries {
         }
     }
 
-    /// Returns the RSA signature and the HMAC of a body.
+    /// Returns the RSA signature and the HMAC of a body; `None` if the tester switched signatures off.
     fn sign(&self, body: &str, kind: WebhookSignature) -> Option<(String, String)> {
         let woovi = &self.psp.woovi;
         let of = |body: &str| {

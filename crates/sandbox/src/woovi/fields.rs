@@ -109,7 +109,7 @@ impl Fields {
         self.cents(name)?.ok_or_else(|| WooviError::refused(format!("{name} is required")))
     }
 
-    /// Reads an optional flag; `false` if absent.
+    /// Reads an optional flag; `None` if absent.
     ///
     /// # Errors
     /// 400 for another type.

@@ -1,4 +1,4 @@
-//! The API's part of `GET /sandbox/ledger`. The money is in the institution's own parts.
+//! The API's part of `GET /sandbox/ledger`. The amounts that moved are in the institution's parts of the ledger.
 
 use cais_domain::money::Money;
 use serde::Serialize;
@@ -26,11 +26,11 @@ pub struct WooviPaymentItem {
 /// Numbers of webhook deliveries by outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DeliveryCounts {
-    /// Deliveries that were not answered 2xx yet.
+    /// Deliveries that are still to be delivered.
     pub owed: usize,
     /// Deliveries that were answered 2xx.
     pub delivered: u64,
-    /// Deliveries that were abandoned after the last attempt, or because their webhook was removed.
+    /// Deliveries that were abandoned after the last attempt, or dropped because too many waited.
     pub abandoned: u64,
 }
 
@@ -43,7 +43,7 @@ pub struct WooviLedger {
     pub webhooks: DeliveryCounts,
 }
 
-/// Builds the part.
+/// Builds this part of the ledger.
 #[must_use]
 pub fn of(books: &Books) -> WooviLedger {
     let woovi: &WooviBooks = books.woovi();

@@ -24,7 +24,7 @@ pub struct RefundOrder {
 }
 
 impl Psp {
-    /// Returns money of a charge's Pix: of the first Pix whose rest is sufficient.
+    /// Requests a return of money of a charge: from the first of its Pix whose rest is sufficient, otherwise from the last one.
     ///
     /// # Errors
     /// [`WooviError`].
@@ -43,7 +43,7 @@ impl Psp {
         self.refund_pix(&end_to_end_id, order)
     }
 
-    /// Returns a received Pix.
+    /// Requests the return of a received Pix.
     ///
     /// # Errors
     /// [`WooviError`].

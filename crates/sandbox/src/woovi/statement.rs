@@ -1,4 +1,4 @@
-//! The statement: every movement of the account, with the balance after it.
+//! The account statement: every movement of the account, with the balance after the movement.
 
 use cais_domain::money::Money;
 use jiff::Timestamp;

@@ -14,7 +14,7 @@ use ring::{
 /// The private key of the sandbox, 2048 bits, in PKCS #8. Public on purpose.
 const PRIVATE: &str = include_str!("webhook-key.pem");
 
-/// Its public key (SPKI).
+/// The public key of the sandbox (SPKI).
 pub const PUBLIC: &str = include_str!("webhook-key.pub.pem");
 
 /// The key pair of the sandbox.

@@ -34,7 +34,7 @@ pub struct CryptoDeposit {
     pub hold: bool,
 }
 
-/// New values of a coin, as decimal texts. Absent values stay.
+/// New values of a coin; amounts are decimal texts. A field without a value leaves the coin's value unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoinValues {
     /// The price in USDT.
@@ -103,7 +103,7 @@ impl Control {
     /// Decides the outcome of a withdrawal, found by its own id or its batch's. A `FAILED` withdrawal may still be finished or rejected.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a final or unverified withdrawal.
+    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a final withdrawal, or to finish an unverified one.
     pub fn move_crypto_withdrawal(&self, id: &str, fate: WithdrawalFate) -> Result<(), ControlError> {
         self.psp.move_withdrawal(id_of(id)?, fate).map(|_| ()).map_err(Into::into)
     }

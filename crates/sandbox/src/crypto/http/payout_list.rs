@@ -23,7 +23,7 @@ use crate::{
 /// `GET /v1/payout/{id}`: by the id of a batch or of a withdrawal. The tester chooses the shape of the body.
 ///
 /// # Errors
-/// 403 without the API key, 400 for an id that is not a number, 404 for an unknown one.
+/// 403 without the API key, or while payouts are switched off. 400 for an id that is not a number, 404 for an unknown one.
 pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Result<HttpResponse, CryptoError> {
     admit(&psp, &request, Operation::CryptoPayoutRead)?;
     check_allowed(&psp)?;
@@ -50,7 +50,7 @@ fn row(batch: &Batch, withdrawal: &Withdrawal) -> Result<Value, CryptoError> {
     serde_json::to_value(view).map_err(|error| CryptoError::internal(error.to_string()))
 }
 
-/// Returns rows with the other names of instants that some answers have.
+/// Renames the instants of rows to camel case, as some answers of the real API have them.
 fn renamed(rows: Vec<Value>) -> Vec<Value> {
     let names = [("created_at", "createdAt"), ("requested_at", "requestedAt"), ("updated_at", "updatedAt")];
     let rename = |mut row: Value| {
@@ -65,10 +65,10 @@ fn renamed(rows: Vec<Value>) -> Vec<Value> {
     rows.into_iter().map(rename).collect()
 }
 
-/// `GET /v1/payout`: withdrawals by creation, the newest first. `unique_external_id` is shown and is no filter.
+/// `GET /v1/payout`: withdrawals by creation, the newest first. `unique_external_id` is shown, but is not a filter.
 ///
 /// # Errors
-/// 403 without the API key, 400 for unknown parameters.
+/// 403 without the API key, or while payouts are switched off. 400 for unknown parameters.
 pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, CryptoError> {
     admit(&psp, &request, Operation::CryptoPayoutList)?;
     check_allowed(&psp)?;

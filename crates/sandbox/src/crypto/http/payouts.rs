@@ -83,7 +83,8 @@ pub async fn fee(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Cryp
 /// `POST /v1/payout`: 200 with the batch. The operation is not idempotent: a repeated request creates another batch.
 ///
 /// # Errors
-/// 403 without the API key, 401 without a JWT, 400 for a bad address, amount or balance.
+/// 403 without the API key, or while payouts are switched off. 401 without a JWT. 400 for a bad address or amount, or an insufficient
+/// balance.
 pub async fn create(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, CryptoError> {
     admit_with_token(&psp, &request, Operation::CryptoPayoutCreate)?;
     check_allowed(&psp)?;
@@ -135,7 +136,8 @@ fn order(mut item: Fields, description: Option<&str>, callback: Option<&str>) ->
 /// `POST /v1/payout/{batch id}/verify` `{verification_code}`: `OK` as text.
 ///
 /// # Errors
-/// 403 without the API key, 401 without a JWT, 404 for an unknown batch, 400 for a wrong code and after ten attempts.
+/// 403 without the API key, or while payouts are switched off. 401 without a JWT, 404 for an unknown batch, 400 for a wrong code and after
+/// ten attempts.
 pub async fn verify(
     request: HttpRequest,
     id: web::Path<String>,

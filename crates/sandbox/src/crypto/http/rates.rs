@@ -19,7 +19,7 @@ use crate::{
 /// `GET /v1/status`: no key is needed.
 ///
 /// # Errors
-/// None in practice.
+/// 500 if the body cannot be serialized, a defect of the simulator.
 pub async fn status() -> Result<HttpResponse, CryptoError> {
     answer(StatusCode::OK, &json!({ "message": "OK" }))
 }
@@ -92,7 +92,7 @@ pub async fn merchant_coins(request: HttpRequest, psp: Shared) -> Result<HttpRes
     answer(StatusCode::OK, &json!({ "selectedCurrencies": list }))
 }
 
-/// Flags of a query. `true` if given as `true`.
+/// Reads the flags of a rate from a query. An absent flag is `false`.
 fn flags(query: &mut Fields) -> Result<RateFlags, CryptoError> {
     let (is_fixed_rate, is_fee_paid_by_user) = (query.flag("is_fixed_rate")?, query.flag("is_fee_paid_by_user")?);
     Ok(RateFlags { is_fixed_rate, is_fee_paid_by_user })

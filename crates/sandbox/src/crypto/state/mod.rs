@@ -149,7 +149,7 @@ impl CryptoBooks {
         self.totals
     }
 
-    /// Returns the changes with this state.
+    /// Returns changes that rebuild this state.
     pub fn snapshot(&self) -> impl Iterator<Item = CryptoChange> {
         let payments = self.payments.values().cloned();
         let payments = payments.map(|payment| CryptoChange { payments: vec![payment], ..CryptoChange::default() });

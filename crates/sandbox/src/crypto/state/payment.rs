@@ -135,7 +135,7 @@ impl Payment {
         }
     }
 
-    /// Returns the final status that the amounts determine.
+    /// Returns the final status: `doom` if it is set, otherwise the status that the amounts determine.
     #[must_use]
     pub fn last_status(&self) -> PaymentStatus {
         let by_amount = if self.actually_paid < self.terms.pay_amount {

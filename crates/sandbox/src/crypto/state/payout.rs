@@ -8,7 +8,7 @@ use crate::{crypto::amount::Amount, wire};
 /// The time for the verification of a batch. Afterwards its withdrawals are rejected.
 pub const VERIFICATION_TIME: SignedDuration = SignedDuration::from_hours(1);
 
-/// The attempts at verification.
+/// The largest number of attempts to verify a batch.
 pub const MAX_VERIFICATIONS: u32 = 10;
 
 /// The status of a withdrawal, in upper case on the wire.
@@ -17,13 +17,13 @@ pub const MAX_VERIFICATIONS: u32 = 10;
 pub enum WithdrawalStatus {
     /// The withdrawal is not verified.
     Creating,
-    /// Verified.
+    /// The withdrawal is verified.
     Waiting,
     /// The processor works on the withdrawal.
     Processing,
     /// The withdrawal is on the chain.
     Sending,
-    /// Arrived.
+    /// The coins arrived.
     Finished,
     /// An error occurred. The processor may still send the money, so the balance stays debited.
     Failed,
@@ -44,7 +44,7 @@ pub enum WithdrawalFate {
     Reject,
     /// `FAILED`.
     Fail,
-    /// Stays `PROCESSING`.
+    /// The withdrawal stays `PROCESSING`.
     Stay,
 }
 

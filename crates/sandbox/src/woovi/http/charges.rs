@@ -23,7 +23,7 @@ use crate::{
 /// The default time to pay a charge, in seconds.
 const DEFAULT_EXPIRY_S: i32 = 86_400;
 
-/// The longest name and value of an item of `additionalInfo`, and their number, as in the API Pix.
+/// The longest name and the longest value of an item of `additionalInfo`, and the largest number of items, as in the API Pix.
 const MAX_INFO: (usize, usize, usize) = (50, 200, 50);
 
 /// `POST /charge?return_existing=`: 200 with the charge.
@@ -63,7 +63,7 @@ fn order(psp: &Psp, mut body: Fields, returns_existing: bool) -> Result<ChargeOr
     Ok(ChargeOrder { correlation_id, amount, comment, expires_in_s, customer, info, returns_existing })
 }
 
-/// Reads `expiresIn`, or `expiresDate` instead.
+/// Returns the seconds until the expiry, from `expiresIn` or `expiresDate`; `None` if both are absent.
 fn expiry(now: Timestamp, body: &mut Fields) -> Result<Option<i32>, WooviError> {
     let seconds = match (body.take("expiresIn"), until(body)?) {
         (Some(_), Some(_)) => return Err(WooviError::refused("expiresIn excludes expiresDate")),

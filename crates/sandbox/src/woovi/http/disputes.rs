@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// The most documents of a request.
+/// The largest number of documents in a request.
 const MAX_DOCUMENTS: usize = 20;
 
 /// `GET /dispute`: infractions by creation, the newest first.

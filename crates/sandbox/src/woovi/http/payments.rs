@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// `POST /payment`: 200 with the payment, `CREATED`. With `autoApprove` the payment is approved too.
+/// `POST /payment`: 200 with the payment in the status `CREATED`. With `autoApprove` the payment is approved too.
 ///
 /// # Errors
 /// 400 for a bad body, a used `correlationID`, and an approval above the balance.
@@ -45,7 +45,7 @@ fn order(mut body: Fields) -> Result<PaymentOrder, WooviError> {
     let alias = body.required_text("destinationAlias")?;
     let kind = body.required_text("destinationAliasType")?;
     let comment = body.text_of("comment", MAX_COMMENT)?;
-    // Accepted and without effect.
+    // These fields are accepted without effect.
     let (_lookup, _metadata) = (body.text("pixKeyEndToEndId")?, body.take("metadata"));
     body.conclude()?;
     let invalid = || WooviError::refused("Chave pix inválida");
@@ -74,7 +74,7 @@ fn show(psp: &Psp, id: &str) -> Result<HttpResponse, WooviError> {
     Ok(answer(&payment.view()))
 }
 
-/// `POST /payment/approve` `{correlationID}`: 200 with the payment, `APPROVED`, and its transaction.
+/// `POST /payment/approve` `{correlationID}`: 200 with the payment in the status `APPROVED`, and its transaction.
 ///
 /// # Errors
 /// 400 for an unknown or approved payment, and without enough balance.

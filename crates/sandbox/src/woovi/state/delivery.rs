@@ -127,7 +127,7 @@ pub struct Delivery {
     pub webhook_id: Arc<str>,
     /// The event.
     pub event: Event,
-    /// Its object.
+    /// The object of the event.
     pub subject: Subject,
 }
 

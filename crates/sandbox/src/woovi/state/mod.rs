@@ -23,7 +23,7 @@ use crate::state::{
     cob::{Cob, CobStatus},
 };
 
-/// A line of the journal.
+/// A change of the API's state, written as a line of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WooviChange {
@@ -160,7 +160,7 @@ impl WooviBooks {
         self.expiries.first().map(|(at, txid)| (*at, txid))
     }
 
-    /// Returns the changes that result in this state. Apply them after those of charges and infractions.
+    /// Returns the changes that result in this state. They must be applied after the changes of charges and infractions.
     pub fn snapshot(&self) -> impl Iterator<Item = WooviChange> {
         let names = self.names_by_txid.values().cloned().map(|names| WooviChange::Charge { cob: None, names });
         let payments = self.payments.iter().cloned().map(WooviChange::Payment);
@@ -182,7 +182,8 @@ impl WooviBooks {
         }
     }
 
-    /// Records the expiry of a changed charge; none if the charge is paid or removed.
+    /// Records when a changed charge expires. Removes the expiry of a charge that is paid or removed, or whose expiry was published
+    /// already.
     pub fn follow(&mut self, cob: &Cob) {
         let Some(names) = self.names_by_txid.get(&cob.txid) else { return };
         let expires_at = cob.expires_at();
@@ -199,7 +200,7 @@ impl WooviBooks {
     /// Adds the names of an existing charge.
     pub(crate) fn name(&mut self, names: ChargeNames) -> Result<(), Inconsistent> {
         if self.txid_by_id.contains_key(&names.correlation_id) {
-            return Err(Inconsistent("the correlationID of a charge twice"));
+            return Err(Inconsistent("the correlationID of a charge exists already"));
         }
         self.txid_by_id.insert(names.correlation_id.clone(), names.txid.clone());
         self.names_by_txid.insert(names.txid.clone(), names);
@@ -222,7 +223,7 @@ impl WooviBooks {
         match change {
             WooviChange::Payment(payment) => {
                 if self.payment_by_id.contains_key(&payment.correlation_id) {
-                    return Err(Inconsistent("the correlationID of a payment twice"));
+                    return Err(Inconsistent("the correlationID of a payment exists already"));
                 }
                 self.payment_by_id.insert(payment.correlation_id.clone(), self.payments.len());
                 self.payments.push(payment);

@@ -1,4 +1,4 @@
-//! A charge.
+//! Charges in answers and webhooks.
 
 use cais_domain::money::Money;
 use jiff::Timestamp;
@@ -30,7 +30,7 @@ pub fn status(cob: &Cob, now: Timestamp) -> Option<&'static str> {
     }
 }
 
-/// Returns the `correlationID` of a charge; the txid for one of the API Pix.
+/// Returns the `correlationID` of a charge; the txid for a charge that was created through the API Pix.
 #[must_use]
 pub fn correlation_id<'a>(books: &'a Books, cob: &'a Cob) -> &'a str {
     books.woovi().find_names(&cob.txid).map_or(&*cob.txid, |names| &*names.correlation_id)
@@ -97,7 +97,7 @@ pub fn charge(psp: &Psp, books: &Books, cob: &Cob) -> Value {
     view
 }
 
-/// Returns the customer of a charge, or the debtor that the API Pix gave.
+/// Returns the customer of a charge, otherwise the debtor that was given through the API Pix.
 #[must_use]
 pub fn customer(books: &Books, cob: &Cob) -> Option<Value> {
     let names = books.woovi().find_names(&cob.txid);

@@ -34,7 +34,7 @@ pub fn row(infraction: &Infraction) -> Value {
     view
 }
 
-/// Returns a dispute as webhooks show it.
+/// Returns a dispute as webhooks show it; `open` is the status of an unresolved dispute.
 #[must_use]
 pub fn detailed(infraction: &Infraction, open: &'static str) -> Value {
     let (email, phone) = CONTACT;
