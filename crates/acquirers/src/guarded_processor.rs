@@ -66,7 +66,7 @@ impl CryptoProcessor for GuardedProcessor {
 
     async fn usdt_per_coin(&self, side: Side, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError> {
         let work = self.inner.usdt_per_coin(side, currency, budget);
-        // No request is sent, so the breaker has no outcome to record.
+        // The price of USDT needs no request, so the breaker has no outcome to record.
         if currency.is_usdt() { work.await } else { self.guard.call("usdt_per_coin", budget, work).await }
     }
 
@@ -116,7 +116,7 @@ impl CryptoProcessor for GuardedProcessor {
         at: Timestamp,
         budget: Duration,
     ) -> Result<(), AcquirerError> {
-        // Without a fresh code the adapter sends nothing, so the breaker has no outcome to record.
+        // Without a fresh code the call fails before a request is sent. So the outcome does not count.
         self.guard.call_aside("verify_withdrawal", budget, self.inner.verify_withdrawal(batch, at, budget)).await
     }
 

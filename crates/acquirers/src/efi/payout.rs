@@ -11,7 +11,7 @@ use crate::deadline::Deadline;
 use crate::http::{FindError, Problem, Reply, of_order, of_reply};
 use crate::sent::Expected;
 
-/// The problem kinds of a refusal for a business reason.
+/// The problem kinds after which Efí certainly did not send the Pix.
 const REFUSALS: [&str; 7] = [
     "documento_bloqueado",
     "chave_invalida",

@@ -49,8 +49,8 @@ pub(super) struct Identity {
 }
 
 impl Certificate {
-    /// Creates a certificate from the bytes of a file. The format is detected. PKCS#12 without a passphrase uses the
-    /// empty one.
+    /// Creates a certificate from the bytes of a file. The format is detected. Without a passphrase, a PKCS#12 file is
+    /// opened with the empty passphrase.
     #[must_use]
     pub fn new(bytes: Vec<u8>, passphrase: Option<Secret>) -> Self {
         Self { bytes, passphrase }

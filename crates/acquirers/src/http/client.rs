@@ -10,7 +10,7 @@ use super::tls::{self, TlsError};
 
 /// The time before idle connections close: shorter than the 60 s of common load balancers.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// The idle connections per host.
+/// The most idle connections per host.
 const MAX_IDLE: usize = 256;
 /// The interval of probes on idle connections.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -20,7 +20,7 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 pub(crate) struct ClientSettings<'a> {
     pub(crate) certificate: Option<&'a Certificate>,
     pub(crate) extra_root_pem: Option<&'a [u8]>,
-    /// True if any address is `https`. Otherwise no root is loaded.
+    /// True if any address is `https`. Otherwise the system's roots are not loaded.
     pub(crate) uses_tls: bool,
     /// The limit for DNS, TCP and TLS together.
     pub(crate) connect_timeout: Duration,

@@ -34,7 +34,8 @@ impl Defect {
 }
 
 impl FindError {
-    /// Converts the error of a read. Any failure may be retried, because a read has no effect.
+    /// Converts the error of a read. A refused read becomes an unknown outcome, because the refusal proves nothing
+    /// about the record, and a read may be repeated.
     pub(crate) fn of_a_read(self) -> AcquirerError {
         match self {
             Self::Upstream(AcquirerError::Refused(reason)) => AcquirerError::OutcomeUnknown(reason),

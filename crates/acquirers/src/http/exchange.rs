@@ -54,9 +54,9 @@ impl Reply {
 /// The reason no whole answer arrived. The texts contain neither address nor content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TransportError {
-    /// The request certainly did not arrive.
+    /// The request was certainly not executed.
     NotSent(String),
-    /// The request may have arrived.
+    /// The request may have been executed.
     Lost(String),
 }
 
@@ -120,7 +120,7 @@ fn has_json_type(response: &Response) -> bool {
     subtype.eq_ignore_ascii_case("json") || subtype.to_ascii_lowercase().ends_with("+json")
 }
 
-/// Distinguishes a connection that was never made from a lost request.
+/// Distinguishes a connection that failed before the request from a lost answer.
 fn judge(error: &reqwest::Error) -> TransportError {
     if error.is_connect() || error.is_builder() || refused_our_certificate(error) {
         return TransportError::NotSent(format!("no connection: {}", root_cause(error)));

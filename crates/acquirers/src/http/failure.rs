@@ -37,10 +37,10 @@ const KEY_UNKNOWN: &str = "chave_favorecido_nao_encontrada";
 
 /// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
 ///
-/// A problem with a kind in `refusals` (business reasons) is a refusal, with status 400 or 422. [`KEY_UNKNOWN`] is also one with 404. 401,
-/// 403, 429 and [`BUCKET_EMPTY`] are temporary. After any other answer the outcome is unknown, because a refusal would return the money
-/// while the order is in flight. Servers without the path also answer 404, 405, 410 or 415. A "duplicate" kind means that the order exists.
-/// The text of a refusal is shown to the merchant.
+/// A problem with a kind in `refusals` is a refusal, with status 400 or 422. [`KEY_UNKNOWN`] is also one with 404. 401,
+/// 403, 429 and [`BUCKET_EMPTY`] are temporary. After any other answer the outcome is unknown, because a refusal would
+/// return the money while the order is in flight. Servers without the path also answer 404, 405, 410 or 415. A
+/// "duplicate" kind means that the order exists. The text of a refusal is shown to the merchant.
 pub(crate) fn of_order(reply: &Reply, refusals: &[&str]) -> AcquirerError {
     let failure = of_reply(reply);
     let AcquirerError::Refused(reason) = failure else { return failure };

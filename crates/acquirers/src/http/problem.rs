@@ -85,7 +85,7 @@ impl Problem {
         (kind.is_some() || !text.is_empty()).then_some(Self { kind, text, detail })
     }
 
-    /// Creates a problem of an institution with another form.
+    /// Creates a problem from an answer of another shape.
     pub(crate) fn new(kind: &str, text: &str) -> Self {
         Self { kind: Some(piece(kind)), text: piece(text), detail: String::new() }
     }

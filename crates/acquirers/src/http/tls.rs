@@ -1,4 +1,5 @@
-//! Our TLS configuration: ring, the roots of system and institution, and our client certificate. No process-wide state.
+//! Our TLS configuration: ring, the roots of system and institution, and our client certificate. The configuration has
+//! no process-wide state.
 
 use std::sync::Arc;
 

@@ -14,9 +14,9 @@ use super::exchange::{MAX_ANSWER_BYTES, Reply, TransportError, send};
 use super::problem::Problem;
 use crate::deadline::Deadline;
 
-/// The time between the renewal and the end of a token. For short-lived tokens, a fifth of the life if that is shorter.
+/// The time between the renewal and the end of a token, but at most a fifth of the token's life.
 const MARGIN: Duration = Duration::from_mins(1);
-/// The longest accepted life.
+/// The longest life. A longer life in an answer is cut to it.
 const MAX_LIFE: Duration = Duration::from_hours(24);
 /// The longest token. The token must fit into the header limits of common servers.
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
@@ -30,7 +30,7 @@ pub(crate) trait TokenGrant: fmt::Debug + Send + Sync {
     fn read(&self, body: &[u8]) -> Option<Granted>;
 }
 
-/// The content of an answer.
+/// The token and its life in an answer.
 pub(crate) struct Granted {
     pub(crate) token: String,
     pub(crate) life: Duration,
@@ -67,7 +67,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Creates a source without a request. `timeout` limits one token request, connection included.
+    /// Creates a source, and sends no request. `timeout` limits one token request, connection included.
     pub(crate) fn new(client: Client, grant: Box<dyn TokenGrant>, timeout: Duration) -> Arc<Self> {
         Arc::new(Self { client, grant, timeout, state: Mutex::default() })
     }
@@ -133,7 +133,7 @@ impl Tokens {
         self.read(&self.request().await?)
     }
 
-    /// Requests a token that is not cached. Returns the institution's clock if the answer has a `Date`.
+    /// Requests a token and discards it. Returns the institution's clock if the answer has a `Date`.
     ///
     /// # Errors
     /// Always [`AcquirerError::Unavailable`].

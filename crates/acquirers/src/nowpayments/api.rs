@@ -80,7 +80,8 @@ impl Api {
         self.call(&Request::new(Method::GET, url), None, access, deadline).await
     }
 
-    /// Sends a `POST` with a JSON body. Sends it a second time only after a refused token. Returns the raw answer.
+    /// Sends a `POST` with a JSON body. Sends the request a second time only after a refused token (401). Returns the
+    /// raw answer.
     pub(super) async fn post(
         &self,
         path: &str,

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::{signature, wire};
 use crate::http::Defect;
 
-/// The largest accepted body, in bytes. Real ones have about 1 KiB.
+/// The largest accepted body, in bytes. Real bodies have about 1 KiB.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
 #[derive(Deserialize)]
@@ -25,7 +25,8 @@ struct Notification<'a> {
     withdrawal: Option<&'a RawValue>,
 }
 
-/// Returns the resource that a callback names.
+/// Returns the resource that a callback names; `None` if the callback names neither a payment nor a batch of
+/// withdrawals.
 pub(super) fn read(secret: &str, given: &str, body: &[u8]) -> Result<Option<CryptoCallback>, AcquirerError> {
     if body.len() > MAX_BODY_BYTES {
         return Err(AcquirerError::Refused(format!("the body has over {MAX_BODY_BYTES} bytes")));

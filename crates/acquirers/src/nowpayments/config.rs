@@ -34,7 +34,7 @@ pub struct NowPaymentsConfig {
 #[derive(Debug, thiserror::Error)]
 pub enum NowPaymentsConfigError {
     /// The address of the API.
-    #[error("base_url {0}")]
+    /// The address of the API is invalid.
     BaseUrl(UrlError),
     /// The key is empty or not allowed in a header.
     #[error("api_key must be visible ASCII and not empty")]

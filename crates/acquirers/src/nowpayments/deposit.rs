@@ -86,7 +86,7 @@ pub(super) async fn get(api: &Api, id: &ProcessorId, deadline: Deadline) -> Resu
     Ok(deposit)
 }
 
-/// Reads a payment and checks that it is the ordered deposit.
+/// Parses a payment and checks that it is the ordered deposit.
 fn ordered(payment: &Payment<'_>, order: &CryptoDepositOrder) -> Result<UpstreamDeposit, Defect> {
     let deposit = read(payment)?;
     if deposit.order != Some(order.id) {
@@ -101,7 +101,7 @@ fn ordered(payment: &Payment<'_>, order: &CryptoDepositOrder) -> Result<Upstream
     Ok(deposit)
 }
 
-/// Reads a payment.
+/// Parses a payment.
 pub(super) fn read(payment: &Payment<'_>) -> Result<UpstreamDeposit, Defect> {
     let code = wire::short_text(payment.pay_currency).ok_or_else(|| Defect::mismatch("pay_currency", "is missing"))?;
     let currency = wire::currency(&code);
@@ -158,7 +158,7 @@ fn status(word: &str) -> UpstreamDepositStatus {
         "finished" => UpstreamDepositStatus::Finished,
         "failed" => UpstreamDepositStatus::Failed,
         "refunded" => UpstreamDepositStatus::Refunded,
-        // The official client also maps these words.
+        // The official client of NOWPayments treats these words as `expired` too.
         "expired" | "cancelled" | "canceled" => UpstreamDepositStatus::Expired,
         _ => UpstreamDepositStatus::Unknown,
     }

@@ -13,7 +13,7 @@ use super::{refusal, wire};
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, part};
 
-/// The requested rows of a page. The processor allows 500.
+/// The requested number of rows on a page. The processor allows 500.
 const PER_PAGE: &str = "100";
 /// The largest number of pages that a look-up reads. The pages have more rows than a busy account has within [`MARGIN`].
 pub(super) const MAX_PAGES: u32 = 20;
@@ -28,7 +28,7 @@ struct List<'a> {
     pages: Option<&'a RawValue>,
 }
 
-/// Requests `GET /v1/payment/`, newest first. Unreadable rows are reported on the page beside the others.
+/// Requests `GET /v1/payment/`, newest first. Unreadable rows are reported on the page beside the readable ones.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -105,7 +105,7 @@ pub(super) fn created_at(timestamp_ms: u64) -> Timestamp {
     i64::try_from(timestamp_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default()
 }
 
-/// Returns the day of an instant that is moved by `margin`.
+/// Returns the day (UTC) of an instant that is moved by `margin`.
 pub(super) fn day(at: Timestamp, margin: SignedDuration) -> String {
     at.checked_add(margin).unwrap_or(at).to_zoned(TimeZone::UTC).date().to_string()
 }

@@ -33,7 +33,7 @@ async fn trial_of_efi_sends_the_payout_and_looks_it_up() {
 async fn trial_of_efi_without_a_key_skips_the_payout() {
     let mut report = run(None).await;
     let step = report.steps.last_mut().unwrap();
-    assert_eq!((step.name, step.skipped.as_deref()), ("payout", Some("no key was given")));
+    assert_eq!((step.name, step.skipped.as_deref()), ("payout", Some("no Pix key of a recipient was given")));
     step.divergences.push("the answer repeats hush-1 and hush-1".to_owned());
     report.mask("hush-1");
     assert_eq!(report.steps.last().unwrap().divergences, ["the answer repeats *** and ***"]);
