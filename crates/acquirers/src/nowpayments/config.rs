@@ -33,8 +33,8 @@ pub struct NowPaymentsConfig {
 /// The reason a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum NowPaymentsConfigError {
-    /// The address of the API.
     /// The address of the API is invalid.
+    #[error("base_url {0}")]
     BaseUrl(UrlError),
     /// The key is empty or not allowed in a header.
     #[error("api_key must be visible ASCII and not empty")]
