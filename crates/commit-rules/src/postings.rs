@@ -36,7 +36,7 @@ impl<'s, 'a> Postings<'s, 'a> {
     /// # Errors
     /// [`CommitError::NotCovered`] at the first transfer that overdraws its account. [`CommitError::Stale`] if an
     /// ending block holds another amount than the change set expects. [`CommitError::Corrupt`] if an amount is not
-    /// positive or leaves the range of money.
+    /// positive or leaves the range of money, or if the snapshot lacks the balance of an account.
     pub(crate) fn simulate(
         ledger: &'s LedgerSnapshot,
         change: &'a ChangeSet,

@@ -37,7 +37,7 @@ pub enum SystemAccount {
     Crypto(AcquirerName),
 }
 
-/// A side of a transfer.
+/// An account of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LedgerAccount {
     /// A part of a merchant's money.
@@ -50,14 +50,14 @@ impl LedgerAccount {
     /// Returns a merchant's row of a system account. A merchant always uses the same row, so one payment changes one
     /// row.
     #[must_use]
-    pub fn system(account: SystemAccount, beside: AccountId) -> Self {
-        Self::System(account, Self::shard(beside))
+    pub fn system(account: SystemAccount, merchant: AccountId) -> Self {
+        Self::System(account, Self::shard(merchant))
     }
 
     /// Returns the number of a merchant's row, the same in every system account. The number is below [`SYSTEM_SHARDS`].
     #[must_use]
-    pub fn shard(beside: AccountId) -> u8 {
-        let [.., last] = *beside.uuid().as_bytes();
+    pub fn shard(merchant: AccountId) -> u8 {
+        let [.., last] = *merchant.uuid().as_bytes();
         last % SYSTEM_SHARDS
     }
 
@@ -125,7 +125,8 @@ named! {
         RefundFailed = "refund_failed",
         /// Money blocked for an infraction.
         Infraction = "infraction",
-        /// Money that an infraction no longer blocks, because it was won, was cancelled or has a lower amount.
+        /// Money that an infraction no longer blocks, because the infraction was won, was cancelled or has a lower
+        /// amount.
         InfractionReleased = "infraction_released",
         /// Money returned to the payer for a lost infraction.
         InfractionReturned = "infraction_returned",

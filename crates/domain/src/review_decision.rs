@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_terms_are_no_decision() {
+    fn invalid_terms_parse_to_none() {
         let (infraction, withdrawal) = (InfractionId::new(Uuid::nil()), CryptoWithdrawalId::new(Uuid::nil()));
         for (name, terms) in [
             ("infraction.resolve", format!("{infraction}\n1\nopen")),

@@ -30,8 +30,8 @@ impl CallbackState {
 
     /// Returns the state with this name.
     #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Waiting, Self::Done, Self::Unmatched].into_iter().find(|state| state.as_str() == word)
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Waiting, Self::Done, Self::Unmatched].into_iter().find(|state| state.as_str() == name)
     }
 }
 

@@ -49,8 +49,8 @@ pub trait CryptoProcessor: Send + Sync {
     /// Returns the current minimum of a deposit or withdrawal at the processor, rounded up to the decimals of the side.
     async fn minimum(&self, side: Side, currency: Currency, budget: Duration) -> Result<CryptoAmount, AcquirerError>;
 
-    /// Returns the processor's current estimate of the USDT for one coin: of a sale for a deposit, and of a purchase
-    /// for a withdrawal. For USDT the result is 1, without a request.
+    /// Returns the processor's current estimate of the USDT for one coin. For a deposit, this is the estimate of a sale
+    /// of coins. For a withdrawal, this is the estimate of a purchase. For USDT the result is 1, without a request.
     async fn usdt_per_coin(&self, side: Side, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError>;
 
     /// Returns whether the processor can send to `address`.
@@ -67,8 +67,8 @@ pub trait CryptoProcessor: Send + Sync {
     /// its id.
     async fn get_deposit(&self, id: &ProcessorId, budget: Duration) -> Result<UpstreamDeposit, AcquirerError>;
 
-    /// Finds the first deposit that was created with our identifier. Returns `None` under the same conditions as
-    /// [`Self::find_withdrawal`].
+    /// Finds the first deposit that was created with our identifier. Returns `None` if the processor does not have the
+    /// deposit. The request may still be in transit, so the deposit may appear later.
     async fn find_deposit(
         &self,
         id: CryptoDepositId,

@@ -27,7 +27,7 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// The secret was encrypted with another master key or for another owner, or it is damaged.
+/// The secret was encrypted with another master key or for another owner, or the ciphertext is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the secret cannot be decrypted: another master key encrypted it, or it is damaged")]
 pub struct DecryptError;

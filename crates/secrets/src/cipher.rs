@@ -19,7 +19,7 @@ pub struct Aes256GcmCipher {
 }
 
 impl Aes256GcmCipher {
-    /// Returns the cipher under the key that `keyed_hash` derives for this purpose.
+    /// Returns the cipher. `keyed_hash` derives its key for the purpose `PURPOSE`.
     #[must_use]
     pub fn new(keyed_hash: Arc<dyn KeyedHash>) -> Self {
         Self { key: keyed_hash.hash(PURPOSE, LABEL).0, random: keyed_hash }

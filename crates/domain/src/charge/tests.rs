@@ -215,7 +215,7 @@ fn charge_without_fee_moves_no_fee() {
 
 #[test]
 fn fee_above_amount_is_an_error() {
-    let mut greedy = charge(ChargeStatus::Pending);
-    greedy.terms.fee = Money::from_centavos(1_001);
-    assert_eq!(greedy.credit(payment(1_000), 0, end()), Err(ChargeError::Unbalanced));
+    let mut overcharged = charge(ChargeStatus::Pending);
+    overcharged.terms.fee = Money::from_centavos(1_001);
+    assert_eq!(overcharged.credit(payment(1_000), 0, end()), Err(ChargeError::Unbalanced));
 }

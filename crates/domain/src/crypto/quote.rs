@@ -204,17 +204,17 @@ mod tests {
 
     #[test]
     fn quote_is_used_once_within_a_minute_for_its_terms() {
-        let asked = terms(Side::Deposit, "100.00");
-        let quote = open(asked).unwrap();
+        let requested = terms(Side::Deposit, "100.00");
+        let quote = open(requested).unwrap();
         let id = || "cdp_1".to_owned();
-        let used = quote.clone().used(asked, id(), now() + 59.seconds()).unwrap();
+        let used = quote.clone().used(requested, id(), now() + 59.seconds()).unwrap();
         assert_eq!(used.used_by, Some(id()));
-        assert_eq!(used.used(asked, id(), now()), Err(UseQuoteError::Expired));
-        assert_eq!(quote.clone().used(asked, id(), now() + 60.seconds()), Err(UseQuoteError::Expired));
+        assert_eq!(used.used(requested, id(), now()), Err(UseQuoteError::Expired));
+        assert_eq!(quote.clone().used(requested, id(), now() + 60.seconds()), Err(UseQuoteError::Expired));
         for other in [
             terms(Side::Withdrawal, "100.00"),
             terms(Side::Deposit, "100.01"),
-            QuotedTerms { currency: Currency::Ltc, ..asked },
+            QuotedTerms { currency: Currency::Ltc, ..requested },
         ] {
             assert_eq!(quote.clone().used(other, id(), now()), Err(UseQuoteError::OtherTerms), "{other:?}");
         }

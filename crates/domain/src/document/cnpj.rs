@@ -1,5 +1,5 @@
-//! The tax number of a company: twelve digits or letters, and two check digits. IN RFB 2229/2024 permits letters from
-//! July 2026.
+//! The tax number of a company: twelve digits or letters, and two check digits. The rule IN RFB 2229/2024 of the tax
+//! authority permits letters from July 2026.
 
 use super::{DocumentError, all_equal, bare, check_digit, fill};
 

@@ -22,7 +22,7 @@ pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infrac
     }
     for infraction in infractions {
         if let InfractionState::Lost { returned, refunded, .. } = &infraction.state {
-            // The refunds, which are already subtracted, include the part that counts as refunded of the charge.
+            // If the Pix settled the charge, the subtracted refunds include `refunded`.
             left = left.checked_sub(returned.checked_sub(if settles { *refunded } else { Money::ZERO })?)?;
         }
     }

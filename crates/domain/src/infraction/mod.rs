@@ -57,7 +57,7 @@ pub struct Infraction {
     pub end_to_end_id: EndToEndId,
     /// The reason that the payer's side reports.
     pub reason: Option<String>,
-    /// The kind of situation.
+    /// The kind of situation that the payer reports.
     pub situation: Situation,
     /// The disputed part of the Pix, as the acquirer reports it.
     pub amount: Money,

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_judged_by_length_and_content() {
+    fn password_is_checked_for_length_and_content() {
         for (password, expected) in [
             ("correct horse", Ok(())),
             ("ção-ção-ção1", Ok(())),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_terms_are_no_change() {
+    fn invalid_terms_parse_to_none() {
         for (name, terms) in [
             ("account.approve", "x"),
             ("account.features", "gold"),

@@ -6,12 +6,12 @@ use super::{PATIENT, SHORT, outcome, send, sender};
 use crate::sender::{Budgets, HttpSender};
 
 /// Returns a sender with a short limit for headers.
-fn hurried() -> HttpSender {
+fn with_short_attempt() -> HttpSender {
     sender(Budgets { attempt: SHORT, ..PATIENT })
 }
 
 /// Returns a sender with a short limit for the body.
-fn curt() -> HttpSender {
+fn with_short_body_limit() -> HttpSender {
     sender(Budgets { body: SHORT, ..PATIENT })
 }
 
@@ -26,7 +26,7 @@ async fn receiver_with_endless_headers_times_out() {
         Act::Flood(Vec::new(), b"HTTP/1.1 100 Continue\r\n\r\n".to_vec()),
     ] {
         let server = Server::always(act).await;
-        let sent = send(&hurried(), &server.url()).await;
+        let sent = send(&with_short_attempt(), &server.url()).await;
         assert_eq!(outcome(&sent), "- timed_out");
         assert_eq!((server.seen().len(), sent.response_body, sent.retry_after), (1, None, None));
     }
@@ -35,7 +35,7 @@ async fn receiver_with_endless_headers_times_out() {
 #[tokio::test]
 async fn hanging_receiver_times_out() {
     let server = Server::always(Act::ReplyThenHang(Vec::new())).await;
-    assert_eq!(outcome(&send(&hurried(), &server.url()).await), "- timed_out");
+    assert_eq!(outcome(&send(&with_short_attempt(), &server.url()).await), "- timed_out");
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn endless_body_does_not_change_a_success() {
     }
     for act in [Act::ReplyThenHang(gigabyte.clone()), Act::Drip(gigabyte, b"a".to_vec())] {
         let server = Server::always(act).await;
-        let sent = send(&curt(), &server.url()).await;
+        let sent = send(&with_short_body_limit(), &server.url()).await;
         assert_eq!(outcome(&sent), "200 ok");
         assert!(sent.response_body.is_none_or(|kept| kept.len() < 2_048 && kept.bytes().all(|byte| byte == b'a')));
     }
