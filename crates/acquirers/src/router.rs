@@ -87,7 +87,7 @@ impl Router {
         Self::build(acquirers.into_iter().map(|acquirer| (acquirer, Route::default())).collect(), clock)
     }
 
-    /// Creates a router with the orders that each acquirer receives.
+    /// Creates a router with a route for each acquirer.
     #[must_use]
     pub fn with_routes(acquirers: Vec<(Arc<dyn Acquirer>, Route)>) -> Self {
         let clock: MonotonicClock = Arc::new(Instant::now);

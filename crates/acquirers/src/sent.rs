@@ -14,7 +14,7 @@ pub(crate) const MAX_REASON_CHARS: usize = 140;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) instruction_id: &'a InstructionId,
-    /// The order whose amount and key the answer must have.
+    /// The order whose amount and key the answer must have; `None` for a read that follows no order.
     pub(crate) order: Option<&'a PayoutOrder>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-/// Returns the `traceparent` of the running task.
+/// A function that returns the `traceparent` of the running task.
 pub type Source = fn() -> Option<Arc<str>>;
 
 static SOURCE: OnceLock<Source> = OnceLock::new();

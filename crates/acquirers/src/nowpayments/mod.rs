@@ -44,7 +44,7 @@ pub struct NowPayments {
 }
 
 impl NowPayments {
-    /// Creates the client without a request.
+    /// Creates the client, and sends no request.
     ///
     /// # Errors
     /// [`NowPaymentsConfigError`] for the invalid part of the configuration.

@@ -1,4 +1,4 @@
-//! Reads without identifiers of ours: minimums, estimates, balances, and the check of an address.
+//! Reads that concern no record of ours: minimums, estimates, balances, and the check of an address.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ const BAD_ADDRESS: &str = "BAD_CREATE_WITHDRAWAL_REQUEST";
 const USDT: Currency = Currency::UsdtErc20;
 /// The field of an estimate.
 const ESTIMATE: &str = "estimated_amount";
-/// The USDT whose worth in coins is estimated for withdrawals. With the eight decimals of an estimate, the price of a coin
-/// of 100,000 USDT has six digits.
+/// The amount of USDT whose worth in coins is estimated for withdrawals. An estimate has eight decimals, so with this
+/// amount the price of a coin is known to six digits even if the coin is worth 100,000 USDT.
 const USDT_OF_A_PURCHASE: &str = "1000";
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ struct AddressCheck<'a> {
     extra_id: Option<&'a str>,
 }
 
-/// Requests the minimum of one side, rounded up to its decimals.
+/// Requests the minimum of one side, rounded up to the side's decimals.
 pub(super) async fn minimum(
     api: &Api,
     side: Side,

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::wire;
 use crate::http::{Defect, part};
 
-/// The levels of an answer: an object, its list of batches, a batch, its list of rows, a row.
+/// The most levels of an answer: an object, its list of batches, a batch, its list of rows, a row.
 const MAX_LEVELS: u32 = 5;
 
 /// An object that may hold rows.
@@ -38,7 +38,7 @@ struct Fields<'a> {
     hash: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
     created_at: Option<&'a RawValue>,
-    /// The field `created_at` has the name `created` in some answers.
+    /// The field `created_at` has the name `createdAt` in some answers.
     #[serde(rename = "createdAt")]
     created: Option<&'a RawValue>,
 }
@@ -131,7 +131,7 @@ impl Row<'_> {
             address: wire::address(fields.address, "address", currency)?,
             status: read_status(&status),
             error: wire::short_text(fields.error),
-            // The fee is informative, so an unreadable fee is omitted.
+            // The fee is only shown, so an unreadable fee is omitted.
             network_fee: fee.ok(),
             tx_hash: wire::short_text(fields.hash),
             created_at: wire::optional_instant(fields.created_at.or(fields.created)),

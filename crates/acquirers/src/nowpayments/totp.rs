@@ -9,7 +9,7 @@ use ring::hmac;
 const STEP_S: i64 = 30;
 /// The number of six-digit codes.
 const CODES: u32 = 1_000_000;
-/// The least length of a secret, in bytes (RFC 4226, 4, requires 128 bits; many services use 80).
+/// The length of the shortest accepted secret, in bytes (RFC 4226, 4, requires 128 bits; many services use 80).
 const MIN_SECRET_BYTES: usize = 10;
 
 /// The codes of one secret. Each code is returned once per process, because the processor accepts a code only once.

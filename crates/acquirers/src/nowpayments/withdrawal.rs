@@ -14,10 +14,10 @@ use super::{rows, wire};
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Reply};
 
-/// The codes of refusals for a business reason.
+/// The codes of a refused withdrawal. After any other code the outcome is unknown.
 const REFUSALS: [&str; 4] =
     ["BAD_CREATE_WITHDRAWAL_REQUEST", "INVALID_REQUEST_PARAMS", "BAD_REQUEST", "CURRENCY_UNAVAILABLE"];
-/// The requested rows of a page.
+/// The requested number of rows on a page.
 const PER_PAGE: &str = "100";
 
 #[derive(Serialize)]
@@ -81,7 +81,7 @@ pub(super) async fn create(
     }
 }
 
-/// Sends `POST /v1/payout/{id}/verify`.
+/// Sends `POST /v1/payout/{id}/verify`. A refusal counts as temporary, because a later code may be accepted.
 pub(super) async fn verify(
     api: &Api,
     batch: &ProcessorId,
@@ -134,7 +134,8 @@ pub(super) async fn find(
     Err(AcquirerError::OutcomeUnknown("the list has too many pages".to_owned()))
 }
 
-/// Requests a page of `GET /v1/payout`, newest first. Unreadable rows are reported on the page beside the others.
+/// Requests a page of `GET /v1/payout`, newest first. Unreadable rows are reported on the page beside the readable
+/// ones.
 ///
 /// The list has no number of pages, so an empty page is the last. A page with only rows before the period is the last too. Otherwise a
 /// processor that ignores the period would return all withdrawals ever made.

@@ -26,7 +26,7 @@ struct Bulletin<'a> {
     at: Option<&'a RawValue>,
 }
 
-/// Returns the last rate of an answer in any order; `None` for a period without business days.
+/// Returns the latest rate in an answer, whose rows may be in any order; `None` for a period without business days.
 pub(super) fn last(reply: &Reply, zone: &TimeZone) -> Result<Option<UsdRate>, Defect> {
     let unreadable = || Defect::Unreadable("the answer is not the JSON of rates".to_owned());
     if !reply.is_json {

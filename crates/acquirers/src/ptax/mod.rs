@@ -48,10 +48,10 @@ impl Default for PtaxConfig {
 /// The reason a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum PtaxConfigError {
-    /// The address of the service.
+    /// The address of the service is invalid.
     #[error("base_url {0}")]
     BaseUrl(UrlError),
-    /// The roots or TLS.
+    /// No root certificate is usable, or TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The machine has no data of the time zone of the Central Bank.
@@ -68,7 +68,7 @@ pub struct Ptax {
 }
 
 impl Ptax {
-    /// Creates the client without a request.
+    /// Creates the client, and sends no request.
     ///
     /// # Errors
     /// [`PtaxConfigError`] for the invalid part of the configuration.
@@ -84,7 +84,7 @@ impl Ptax {
         Ok(Self { client, base, zone })
     }
 
-    /// Returns the address of the rates from some days before `now` to its day.
+    /// Returns the URL of the rates of the last [`SEARCHED_DAYS`] days and of the day of `now`.
     fn url(&self, now: Timestamp) -> Result<Url, AcquirerError> {
         let refused = || AcquirerError::Refused("the request cannot be written as an address".to_owned());
         let today = now.to_zoned(self.zone.clone()).date();

@@ -1,4 +1,4 @@
-//! Authenticated requests of Woovi, with raw answers.
+//! Sends authenticated requests to Woovi. The answers are returned unparsed.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::AcquirerError;

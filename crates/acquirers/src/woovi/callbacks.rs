@@ -60,7 +60,8 @@ struct Dispute<'a> {
 
 /// Returns the resource that a callback names, if it may be ours. Other events, such as Woovi's test of an address, do not name a resource.
 ///
-/// The kind is determined by the resource, because Woovi's documents write the prefix of event names in several ways.
+/// The kind of the item follows from the resource in the callback, because Woovi's documents write the prefix of event
+/// names in several ways.
 pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
     if body.len() > MAX_BYTES {
