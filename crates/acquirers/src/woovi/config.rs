@@ -28,7 +28,7 @@ pub struct WooviConfig {
 /// The reason a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum WooviConfigError {
-    /// The address of the API.
+    /// The address of the API is invalid.
     #[error("base_url {0}")]
     BaseUrl(UrlError),
     /// The `AppID` is empty or not allowed in a header.
@@ -40,7 +40,7 @@ pub enum WooviConfigError {
     /// The HMAC secret is empty, so every sender could sign.
     #[error("webhook_hmac_secret must not be empty")]
     HmacSecret,
-    /// No callback could be verified.
+    /// No key is configured, so no callback could be verified.
     #[error("webhook_public_key_file or webhook_hmac_secret is required: callbacks must be verified")]
     NoCallbackKey,
     /// A certificate is unusable, or TLS cannot be set up.
@@ -55,7 +55,7 @@ impl WooviConfig {
     /// Returns the keys that verify callbacks.
     ///
     /// # Errors
-    /// [`WooviConfigError`] for an unusable key, and without any key.
+    /// [`WooviConfigError`] for an unusable key, or if no key is configured.
     pub(super) fn callback_keys(&self) -> Result<CallbackKeys, WooviConfigError> {
         CallbackKeys::new(self.webhook_public_key.as_deref(), self.webhook_hmac_secret.as_ref())
     }

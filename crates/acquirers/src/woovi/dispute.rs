@@ -23,7 +23,7 @@ use crate::http::{Defect, FindError, part};
 
 /// The list of disputes. Each dispute without an amount needs one more request, so a page is short.
 const DISPUTES: List = List { path: "/dispute", field: "disputes", per_page: 10, names: &["/id", "/endToEndId"] };
-/// The words of a dispute in texts of refusals.
+/// The words for a dispute in Woovi's error messages.
 const DISPUTE: [&str; 2] = ["dispute", "disputa"];
 /// The longest kept reason, in characters: the limit of DICT.
 const MAX_REASON_CHARS: usize = 2_000;
@@ -83,7 +83,7 @@ struct Accepted<'a> {
     documents: Option<Vec<&'a RawValue>>,
 }
 
-/// Requests `GET /dispute`. The amount and the instant of a row without them are those of its Pix.
+/// Requests `GET /dispute`. If a row has no amount or no instant, the value of its Pix is used.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -102,7 +102,7 @@ pub(super) async fn page(
     Ok(UpstreamPage { rows, unreadable, next: page.next, pages: page.pages })
 }
 
-/// Adds the amount and the instant of the Pix to a row that lacks one.
+/// Completes a row. A missing amount or instant is read from the Pix.
 async fn complete(api: &Api, row: Row, deadline: Deadline) -> Result<UpstreamInfraction, FindError> {
     let (amount, opened_at) = match (row.amount, row.opened_at) {
         (Some(amount), Some(opened_at)) => (amount, opened_at),
@@ -134,7 +134,7 @@ fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
     let end_to_end_id = non_empty_text(row.end_to_end_id).and_then(|text| EndToEndId::parse(&text).ok());
     let end_to_end_id = end_to_end_id.ok_or_else(|| wrong("endToEndId", "is not an end-to-end id"))?;
-    // Paths name a dispute without an id by the end-to-end id of its Pix.
+    // A dispute without an id is addressed by the end-to-end id of its Pix.
     let id = non_empty_text(row.id).unwrap_or_else(|| end_to_end_id.to_string());
     if !is_id(&id) {
         return Err(wrong("id", "is not a dispute id"));
@@ -147,7 +147,7 @@ fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
 }
 
 /// Returns the status. An accepted dispute is lost for the receiver. Every other status, known or not, is undecided. No
-/// status shows evidence.
+/// status shows whether evidence was submitted.
 fn status(word: &str) -> UpstreamInfractionStatus {
     match word {
         "ACCEPTED" => UpstreamInfractionStatus::Accepted,
@@ -157,7 +157,8 @@ fn status(word: &str) -> UpstreamInfractionStatus {
     }
 }
 
-/// Requests `GET /dispute/{endToEndId}`. Returns whether the dispute of the Pix is accepted, which means that its money was returned.
+/// Requests `GET /dispute/{endToEndId}`. Returns `true` if the dispute of the Pix is accepted, which means that the Pix
+/// was returned.
 pub(super) async fn is_accepted(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> Result<bool, FindError> {
     let reply = api.get(&format!("/dispute/{end_to_end_id}"), deadline).await?;
     if refusal::is_absence(&reply, &DISPUTE) {

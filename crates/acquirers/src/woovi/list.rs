@@ -25,7 +25,7 @@ pub(super) struct List {
     pub(super) path: &'static str,
     /// The field of the rows.
     pub(super) field: &'static str,
-    /// The requested rows of a page, at most the documented 100.
+    /// The requested number of rows on a page, at most the documented 100.
     pub(super) per_page: u32,
     /// The pointers to identifiers in a row, the most specific first.
     pub(super) names: &'static [&'static str],
@@ -40,8 +40,8 @@ struct Paging<'a> {
     has_next: Option<bool>,
 }
 
-/// Requests a page of a period. `row` parses each row by its position and skips rows that cannot be ours. Unreadable
-/// rows are reported on the page beside the others.
+/// Requests a page of a period. `row` parses a row at a position, and returns `None` for a row that cannot be ours.
+/// Unreadable rows are reported on the page beside the readable ones.
 pub(super) async fn page<T>(
     api: &Api,
     list: List,
@@ -101,7 +101,7 @@ fn name(row: &RawValue, pointers: &[&str]) -> Option<String> {
     pointers.iter().find_map(|pointer| line(row.pointer(pointer)?.as_str()?, MAX_NAME_CHARS))
 }
 
-/// Returns the number of the page after this one.
+/// Returns the number of the page after this one; `None` after the last page.
 ///
 /// The next request skips whole pages of the requested size. A page of another size would hide rows, so it is refused unless it is the last
 /// page. Without `pageInfo` only an empty page is the last.

@@ -50,7 +50,7 @@ pub struct WooviAcquirer {
 }
 
 impl WooviAcquirer {
-    /// Creates the client without a request.
+    /// Creates the client, and sends no request.
     ///
     /// # Errors
     /// [`WooviConfigError`] for the invalid part of the configuration.

@@ -27,14 +27,14 @@ const PAYMENTS: List = List {
     per_page: 100,
     names: &["/payment/correlationID", "/transaction/endToEndId"],
 };
-/// The words of a payment in texts of refusals.
+/// The words for a payment in Woovi's error messages.
 const PAYMENT: [&str; 2] = ["payment", "pagamento"];
 /// The longest `comment`, in characters.
 const MAX_COMMENT_CHARS: usize = 140;
 /// The part of the budget reserved for the look-up and the approval after the creation.
 const APPROVAL_RESERVE: Duration = Duration::from_millis(2_500);
 /// The part of the budget reserved for the look-up after the approval.
-const LOOK_RESERVE: Duration = Duration::from_secs(1);
+const LOOKUP_RESERVE: Duration = Duration::from_secs(1);
 
 #[derive(Serialize)]
 struct Creation<'a> {
@@ -71,8 +71,8 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
     let payout = match create(api, order, &body, deadline.keeping_back(APPROVAL_RESERVE)).await? {
         Created::Made(payout) => payout,
         Created::Maybe(reason) => {
-            tracing::warn!(acquirer = %api.name(), instruction_id = %order.instruction_id, reason, "outcome of a payment's creation unknown; the payment is read");
-            match look_up(api, &Expected::ordered(order), deadline.keeping_back(LOOK_RESERVE)).await {
+            tracing::warn!(acquirer = %api.name(), instruction_id = %order.instruction_id, reason, "outcome of the creation of a payment unknown; reading the payment");
+            match look_up(api, &Expected::ordered(order), deadline.keeping_back(LOOKUP_RESERVE)).await {
                 Ok(Some(payout)) => payout,
                 Ok(None) | Err(_) => return Err(AcquirerError::OutcomeUnknown(reason)),
             }
@@ -146,7 +146,7 @@ async fn approve(
 ) -> Result<UpstreamPayout, AcquirerError> {
     let body = Approval { correlation_id: order.instruction_id.as_str() };
     let expected = Expected::ordered(order);
-    let reply = api.post(("/payment/approve", &[]), &body, deadline.keeping_back(LOOK_RESERVE)).await;
+    let reply = api.post(("/payment/approve", &[]), &body, deadline.keeping_back(LOOKUP_RESERVE)).await;
     let error = match reply {
         Ok(reply) if reply.status.is_success() => match payment::read(&reply, &expected) {
             Ok(payout) if !payout.awaits_approval => return Ok(payout),

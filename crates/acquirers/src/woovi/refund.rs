@@ -16,7 +16,7 @@ use crate::http::{Defect, FindError, part};
 
 /// The longest `comment`, in characters.
 const MAX_COMMENT_CHARS: usize = 140;
-/// The words of a refund in texts of refusals.
+/// The words for a refund in Woovi's error messages.
 const REFUND: [&str; 3] = ["refund", "reembolso", "devolucao"];
 
 #[derive(Serialize)]
@@ -84,7 +84,7 @@ pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> 
     Ok(found)
 }
 
-/// Requests `GET /refund/{correlationID}`.
+/// Requests `GET /refund/{correlationID}`; `None` if Woovi answers that the refund does not exist.
 pub(super) async fn find(api: &Api, id: RefundId, deadline: Deadline) -> Result<Option<UpstreamReturn>, AcquirerError> {
     look_up(api, &id.suffix(), deadline).await.map_err(FindError::of_a_read)
 }
