@@ -6,11 +6,10 @@ pub mod quotes;
 pub mod withdrawals;
 
 use cais_domain::crypto::quote::UseQuoteError;
-use cais_domain::crypto::{CryptoAmount, Currency, UnsupportedCurrency};
+use cais_domain::crypto::{Currency, UnsupportedCurrency};
 use cais_domain::ids::CryptoQuoteId;
-use cais_domain::money::Money;
 use cais_strict_json::{Issue, Node, Problem};
-use cais_use_cases::crypto::quotes::QuoteRefusal;
+use cais_use_cases::crypto::quotes::{PriceRefusal, QuoteRefusal};
 use cais_use_cases::crypto::{CryptoSources, CryptoUnavailable};
 
 use super::error::{ACQUIRER_RETRY_AFTER_S, ApiError, ErrorCode};
@@ -49,28 +48,6 @@ pub fn code(node: &Node<'_>) -> Result<Code, Problem> {
     Ok(Currency::parse(text))
 }
 
-/// Returns the error for an amount below the minimum.
-pub fn below_minimum(coins: CryptoAmount, brl: Money) -> ApiError {
-    let currency = coins.currency();
-    ApiError::new(ErrorCode::AmountBelowMinimum)
-        .with_message(format!("The amount is below the current minimum of {coins} {currency}, which is {brl} BRL."))
-}
-
-/// Returns the error for a quote that the account does not have.
-pub fn quote_not_found() -> ApiError {
-    ApiError::new(ErrorCode::NotFound).with_message("The crypto quote does not exist.")
-}
-
-/// Returns the error for a quote that the operation cannot use.
-pub fn quote_error(error: UseQuoteError) -> ApiError {
-    match error {
-        UseQuoteError::Expired => ApiError::new(ErrorCode::QuoteExpired),
-        UseQuoteError::OtherTerms => {
-            ApiError::invalid(vec![Issue::new("quote_id", "must have the side, currency and amount of this request")])
-        }
-    }
-}
-
 /// Reads the id of a quote.
 ///
 /// # Errors
@@ -104,10 +81,30 @@ impl From<QuoteRefusal> for ApiError {
     fn from(refusal: QuoteRefusal) -> Self {
         match refusal {
             QuoteRefusal::NotPermitted(reason) => reason.into(),
-            QuoteRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
+            QuoteRefusal::Price(refusal) => refusal.into(),
+        }
+    }
+}
+
+impl From<PriceRefusal> for ApiError {
+    fn from(refusal: PriceRefusal) -> Self {
+        match refusal {
+            PriceRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
                 .with_message(format!("The amount exceeds the account's limit of {limit}.")),
-            QuoteRefusal::BelowMinimum { coins, brl } => below_minimum(coins, brl),
-            QuoteRefusal::Unavailable(error) => error.into(),
+            PriceRefusal::QuoteNotFound => {
+                Self::new(ErrorCode::NotFound).with_message("The crypto quote does not exist.")
+            }
+            PriceRefusal::Quote(UseQuoteError::Expired) => Self::new(ErrorCode::QuoteExpired),
+            PriceRefusal::Quote(UseQuoteError::OtherTerms) => {
+                Self::invalid(vec![Issue::new("quote_id", "must have the side, currency and amount of this request")])
+            }
+            PriceRefusal::BelowMinimum { coins, brl } => {
+                let currency = coins.currency();
+                Self::new(ErrorCode::AmountBelowMinimum).with_message(format!(
+                    "The amount is below the current minimum of {coins} {currency}, which is {brl} BRL."
+                ))
+            }
+            PriceRefusal::NoPrice(error) => error.into(),
         }
     }
 }

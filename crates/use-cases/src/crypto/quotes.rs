@@ -11,19 +11,23 @@ use cais_ports::{ChangeSet, Write};
 use super::{CryptoSources, CryptoUnavailable, prices};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
+use crate::upstream_order::CreateError;
 
-/// The reason why no quote is given.
+/// The reason why an amount has no price, or an order has no quote.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum QuoteRefusal {
-    /// The account is not permitted to make the quoted operation, a deposit or a withdrawal.
-    #[error(transparent)]
-    NotPermitted(#[from] NotPermitted),
+pub enum PriceRefusal {
     /// The amount is above the account's limit.
     #[error("the amount is above the account's limit of {limit}")]
     TransactionLimit {
         /// The limit.
         limit: Money,
     },
+    /// The account has no such quote.
+    #[error("the quote does not exist")]
+    QuoteNotFound,
+    /// The quote cannot be used.
+    #[error(transparent)]
+    Quote(#[from] UseQuoteError),
     /// The amount is below the minimum of the currency.
     #[error("the amount is below the current minimum of {coins} {}, which is {brl} BRL", .coins.currency())]
     BelowMinimum {
@@ -32,14 +36,42 @@ pub enum QuoteRefusal {
         /// The minimum in BRL.
         brl: Money,
     },
-    /// No price can be given now.
+    /// No price or minimum can be read now.
     #[error("crypto prices are temporarily unavailable: {0}")]
-    Unavailable(#[from] CryptoUnavailable),
+    NoPrice(#[from] CryptoUnavailable),
+}
+
+/// The reason why no quote is given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QuoteRefusal {
+    /// The account is not permitted to make the quoted operation, a deposit or a withdrawal.
+    #[error(transparent)]
+    NotPermitted(#[from] NotPermitted),
+    /// The amount has no price.
+    #[error(transparent)]
+    Price(#[from] PriceRefusal),
+}
+
+impl From<CryptoUnavailable> for QuoteRefusal {
+    fn from(error: CryptoUnavailable) -> Self {
+        Self::Price(error.into())
+    }
 }
 
 impl From<StoreError> for QuoteRefusal {
     fn from(error: StoreError) -> Self {
-        Self::Unavailable(CryptoUnavailable::Store(error))
+        CryptoUnavailable::Store(error).into()
+    }
+}
+
+/// A refused quote refuses the order that needs it.
+impl<R: From<PriceRefusal>> From<QuoteRefusal> for CreateError<R> {
+    fn from(refusal: QuoteRefusal) -> Self {
+        match refusal {
+            QuoteRefusal::NotPermitted(reason) => Self::NotPermitted(reason),
+            QuoteRefusal::Price(PriceRefusal::NoPrice(CryptoUnavailable::Store(error))) => error.into(),
+            QuoteRefusal::Price(refusal) => Self::Refused(refusal.into()),
+        }
     }
 }
 
@@ -47,22 +79,6 @@ impl From<StoreError> for QuoteRefusal {
 pub(super) struct TakenQuote {
     pub(super) quote: Quote,
     pub(super) write: Option<Write>,
-}
-
-/// The reason why an order has no quote.
-pub(super) enum TakeQuoteError {
-    /// The account has no such quote.
-    NotFound,
-    /// The quote cannot be used.
-    Unusable(UseQuoteError),
-    /// A new quote is refused.
-    Refused(QuoteRefusal),
-}
-
-impl From<QuoteRefusal> for TakeQuoteError {
-    fn from(refusal: QuoteRefusal) -> Self {
-        Self::Refused(refusal)
-    }
 }
 
 /// Uses the account's quote `named` for the order `owner`. If `named` is `None`, the terms are priced now, and the new
@@ -73,21 +89,20 @@ pub(super) async fn take(
     account: &Account,
     terms: QuotedTerms,
     (named, owner): (Option<CryptoQuoteId>, String),
-) -> Result<TakenQuote, TakeQuoteError> {
+) -> Result<TakenQuote, QuoteRefusal> {
     let Some(id) = named else {
         let quote = price(ports, crypto, account, terms).await?;
         let at = quote.created_at;
-        let quote = quote.used(terms, owner, at).map_err(TakeQuoteError::Unusable)?;
+        let quote = quote.used(terms, owner, at).map_err(PriceRefusal::from)?;
         return Ok(TakenQuote { write: Some(Write::insert(quote.clone())), quote });
     };
-    let found = find(ports, account.id, id).await.map_err(QuoteRefusal::from)?;
-    let quote = found.ok_or(TakeQuoteError::NotFound)?;
+    let quote = find(ports, account.id, id).await?.ok_or(PriceRefusal::QuoteNotFound)?;
     let now = ports.clock.now();
     // An abandoned order keeps its quote until the quote expires.
     if quote.used_by.as_ref() == Some(&owner) && now < quote.expires_at {
         return Ok(TakenQuote { quote, write: None });
     }
-    let quote = quote.used(terms, owner, now).map_err(TakeQuoteError::Unusable)?;
+    let quote = quote.used(terms, owner, now).map_err(PriceRefusal::from)?;
     Ok(TakenQuote { write: Some(Write::update(quote.clone())), quote })
 }
 
@@ -121,22 +136,22 @@ async fn price(
     };
     account.permit(feature)?;
     if terms.amount > limit {
-        return Err(QuoteRefusal::TransactionLimit { limit });
+        return Err(PriceRefusal::TransactionLimit { limit }.into());
     }
     let live = prices::read(ports, crypto, account, terms.currency, terms.side).await?;
-    let below = || -> Result<QuoteRefusal, CryptoUnavailable> {
+    let below = || -> Result<PriceRefusal, CryptoUnavailable> {
         let brl = live.minimum.effective_brl(&live.rate)?;
-        Ok(QuoteRefusal::BelowMinimum { coins: live.minimum.effective(), brl })
+        Ok(PriceRefusal::BelowMinimum { coins: live.minimum.effective(), brl })
     };
     let id = CryptoQuoteId::new(ports.ids.next_uuid());
     let rule = account.fees.get(operation).clone();
     let quote = match Quote::open((id, account.id), terms, rule, live.inputs.clone(), ports.clock.now()) {
         Ok(quote) => quote,
-        Err(QuoteError::NoCoins) => return Err(below()?),
+        Err(QuoteError::NoCoins) => return Err(below()?.into()),
         Err(error) => return Err(CryptoUnavailable::from(error).into()),
     };
     let allowed = live.minimum.allows(quote.prices.coins).map_err(CryptoUnavailable::from)?;
-    if allowed { Ok(quote) } else { Err(below()?) }
+    if allowed { Ok(quote) } else { Err(below()?.into()) }
 }
 
 /// Returns a quote of the account. Returns `None` if the account has no quote with this id.

@@ -8,7 +8,7 @@ use cais_domain::merchant::account::{Account, Features, NotPermitted};
 use cais_domain::money::Money;
 use cais_testkit::processor::State;
 use cais_use_cases::crypto::CryptoUnavailable;
-use cais_use_cases::crypto::quotes::{QuoteRefusal, find};
+use cais_use_cases::crypto::quotes::{PriceRefusal, QuoteRefusal, find};
 
 use crate::world::{quote, quote_in, world};
 
@@ -56,14 +56,20 @@ async fn amount_below_the_effective_minimum_is_refused() {
     // 20 USDT are 0.0002 BTC: R$ 109.484 at the rate of withdrawals.
     assert!(quote(&world, Side::Withdrawal, 10_949).await.is_ok());
     let refused = quote(&world, Side::Withdrawal, 10_948).await.unwrap_err();
-    let QuoteRefusal::BelowMinimum { coins, brl } = refused else { unreachable!("{refused:?}") };
+    let QuoteRefusal::Price(PriceRefusal::BelowMinimum { coins, brl }) = refused else { unreachable!("{refused:?}") };
     assert_eq!((coins.to_string().as_str(), brl), ("0.0002", Money::from_centavos(10_949)));
     // The technical minimum rises above the commercial one.
     world.processor.state().minimum = Some("0.0003");
-    assert!(matches!(quote(&world, Side::Withdrawal, 16_422).await, Err(QuoteRefusal::BelowMinimum { .. })));
+    assert!(matches!(
+        quote(&world, Side::Withdrawal, 16_422).await,
+        Err(QuoteRefusal::Price(PriceRefusal::BelowMinimum { .. }))
+    ));
     assert!(quote(&world, Side::Withdrawal, 16_423).await.is_ok());
     // An amount below the smallest unit is below every minimum.
-    assert!(matches!(quote(&world, Side::Withdrawal, 1).await, Err(QuoteRefusal::BelowMinimum { .. })));
+    assert!(matches!(
+        quote(&world, Side::Withdrawal, 1).await,
+        Err(QuoteRefusal::Price(PriceRefusal::BelowMinimum { .. }))
+    ));
 }
 
 #[tokio::test]
@@ -76,7 +82,10 @@ async fn quote_fails_closed_without_an_answer() {
         let world = world();
         silence(&mut world.processor.state());
         let refused = quote(&world, Side::Deposit, 100_000).await.unwrap_err();
-        assert!(matches!(refused, QuoteRefusal::Unavailable(CryptoUnavailable::Upstream(_))), "{refused:?}");
+        assert!(
+            matches!(refused, QuoteRefusal::Price(PriceRefusal::NoPrice(CryptoUnavailable::Upstream(_)))),
+            "{refused:?}"
+        );
     }
 }
 
@@ -85,7 +94,10 @@ async fn quote_fails_closed_on_an_old_dollar_rate() {
     let world = world();
     world.clock.advance(Duration::from_hours(7 * 24));
     let refused = quote(&world, Side::Deposit, 100_000).await;
-    assert_eq!(refused, Err(QuoteRefusal::Unavailable(CryptoUnavailable::Rate(RateError::UsdRateAge))));
+    assert_eq!(
+        refused,
+        Err(QuoteRefusal::Price(PriceRefusal::NoPrice(CryptoUnavailable::Rate(RateError::UsdRateAge))))
+    );
 }
 
 #[tokio::test]
@@ -95,7 +107,10 @@ async fn rate_that_jumps_is_refused_for_a_week() {
     for jump in ["1000000", "10000"] {
         world.processor.state().usdt_per_coin = Some(jump);
         let refused = quote(&world, Side::Deposit, 1_000_000).await.unwrap_err();
-        assert!(matches!(refused, QuoteRefusal::Unavailable(CryptoUnavailable::Jump { .. })), "{refused:?}");
+        assert!(
+            matches!(refused, QuoteRefusal::Price(PriceRefusal::NoPrice(CryptoUnavailable::Jump { .. }))),
+            "{refused:?}"
+        );
         // Each currency has its own rate.
         assert!(quote_in(&world, Side::Deposit, Currency::UsdtBsc, 1_000_000).await.is_ok());
     }
@@ -127,7 +142,7 @@ async fn account_without_the_feature_or_above_its_limit_is_refused() {
     let mut world = world();
     let limit = world.account.limits.payout;
     let above = quote(&world, Side::Withdrawal, limit.centavos() + 1).await;
-    assert_eq!(above, Err(QuoteRefusal::TransactionLimit { limit }));
+    assert_eq!(above, Err(QuoteRefusal::Price(PriceRefusal::TransactionLimit { limit })));
     world.account = Account { features: Features::APPROVED, ..world.account };
     for side in Side::ALL {
         let refused = quote(&world, side, 100_000).await;

@@ -13,6 +13,7 @@ use cais_testkit::psp::{Looking, Sending};
 use cais_use_cases::crypto::deposits::DepositName;
 use cais_use_cases::crypto::deposits::create::{CreateDepositError, DepositRefusal, NewDeposit};
 use cais_use_cases::crypto::deposits::fetch::{FetchError, fetch};
+use cais_use_cases::crypto::quotes::PriceRefusal;
 use cais_use_cases::{Response, SyncGate};
 
 use crate::world::{COINS, LONG, PAST_LEASE, World, id_of, named, quoted, status_of, two_hundred};
@@ -33,10 +34,10 @@ async fn quote_is_used_once_within_its_life_for_its_terms() {
     let world = World::new().await;
     let quote = world.quote(20_000).await;
     let other = NewDeposit { amount: Money::from_centavos(20_001), ..quoted(quote.id) };
-    let refused = |reason| Err(CreateDepositError::Refused(DepositRefusal::Quote(reason)));
+    let refused = |reason| Err(CreateDepositError::Refused(DepositRefusal::Price(PriceRefusal::Quote(reason))));
     assert_eq!(world.create("other", other).await, refused(UseQuoteError::OtherTerms));
     let unknown = world.create("unknown", quoted(fresh())).await;
-    assert_eq!(unknown, Err(CreateDepositError::Refused(DepositRefusal::QuoteNotFound)));
+    assert_eq!(unknown, Err(CreateDepositError::Refused(DepositRefusal::Price(PriceRefusal::QuoteNotFound))));
     assert_eq!(world.create("one", quoted(quote.id)).await.unwrap().kind, ResponseKind::Created);
     assert_eq!(world.create("two", quoted(quote.id)).await, refused(UseQuoteError::Expired));
     // A repeat with the used quote returns the stored response.
@@ -53,7 +54,7 @@ async fn quote_of_another_account_does_not_exist() {
     let quote = world.quote(20_000).await;
     world.0.account = Account { id: fresh(), ..world.0.account };
     let refused = world.create("one", quoted(quote.id)).await;
-    assert_eq!(refused, Err(CreateDepositError::Refused(DepositRefusal::QuoteNotFound)));
+    assert_eq!(refused, Err(CreateDepositError::Refused(DepositRefusal::Price(PriceRefusal::QuoteNotFound))));
 }
 
 #[tokio::test]
@@ -63,7 +64,9 @@ async fn minimum_raised_after_the_quote_refuses_the_deposit() {
     world.processor.state().minimum = Some("40");
     for terms in [quoted(quote.id), two_hundred()] {
         let refused = world.create("one", terms).await;
-        let Err(CreateDepositError::Refused(DepositRefusal::BelowMinimum { coins, brl })) = refused else {
+        let Err(CreateDepositError::Refused(DepositRefusal::Price(PriceRefusal::BelowMinimum { coins, brl }))) =
+            refused
+        else {
             unreachable!("{refused:?}")
         };
         assert_eq!((coins.to_string().as_str(), brl.to_string().as_str()), ("40", "216.00"));
@@ -79,7 +82,10 @@ async fn account_without_the_feature_or_above_its_limit_is_refused() {
     let limit = world.account.limits.charge;
     let above = NewDeposit { amount: Money::from_centavos(limit.centavos() + 1), ..two_hundred() };
     let refused = world.create("above", above).await;
-    assert_eq!(refused, Err(CreateDepositError::Refused(DepositRefusal::TransactionLimit { limit })));
+    assert_eq!(
+        refused,
+        Err(CreateDepositError::Refused(DepositRefusal::Price(PriceRefusal::TransactionLimit { limit })))
+    );
     world.0.account = Account { features: Features::APPROVED, ..world.0.account };
     assert!(matches!(world.create("one", two_hundred()).await, Err(CreateDepositError::NotPermitted(_))));
 }
@@ -90,7 +96,10 @@ async fn creation_fails_closed_without_a_trusted_rate() {
     world.quote(20_000).await;
     let refused = async |case: &str| {
         let refused = world.create("one", two_hundred()).await;
-        assert!(matches!(refused, Err(CreateDepositError::Refused(DepositRefusal::NoPrice(_)))), "{case}: {refused:?}");
+        assert!(
+            matches!(refused, Err(CreateDepositError::Refused(DepositRefusal::Price(PriceRefusal::NoPrice(_))))),
+            "{case}: {refused:?}"
+        );
     };
     for rate in [None, Some(("54", "54")), Some(("0.54", "0.54"))] {
         world.processor.state().brl_per_usd = rate;

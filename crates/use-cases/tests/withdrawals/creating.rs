@@ -8,6 +8,7 @@ use cais_domain::merchant::account::{Account, Features, NotPermitted};
 use cais_domain::money::Money;
 use cais_ports::{ResponseKind, UpstreamWithdrawalStatus};
 use cais_testkit::psp::{Looking, Sending};
+use cais_use_cases::crypto::quotes::PriceRefusal;
 use cais_use_cases::crypto::withdrawals::create::{CreateWithdrawalError, NewWithdrawal, WithdrawalRefusal};
 
 use crate::world::{FUNDS, OTHER_ADDRESS, World, a_hundred, body, named, status_of};
@@ -117,10 +118,10 @@ async fn account_rules_precede_every_request() {
     let world = World::new().await;
     let limit = world.account.limits.payout;
     let above = NewWithdrawal { amount: Money::from_centavos(limit.centavos() + 1), ..a_hundred() };
-    let refused = WithdrawalRefusal::TransactionLimit { limit };
+    let refused = WithdrawalRefusal::Price(PriceRefusal::TransactionLimit { limit });
     assert_eq!(world.create("a", above).await, Err(CreateWithdrawalError::Refused(refused)));
     let below = NewWithdrawal { amount: Money::from_centavos(9_999), ..a_hundred() };
-    let Err(CreateWithdrawalError::Refused(WithdrawalRefusal::BelowMinimum { coins, brl })) =
+    let Err(CreateWithdrawalError::Refused(WithdrawalRefusal::Price(PriceRefusal::BelowMinimum { coins, brl }))) =
         world.create("b", below).await
     else {
         panic!("below the minimum")
@@ -148,7 +149,10 @@ async fn address_is_checked_by_the_processor() {
     let trx = Address::parse(Currency::Trx, "TEmGwPeRTPiLFLVfBxXkSP91yc5GMNQhfS").unwrap();
     for terms in [a_hundred(), NewWithdrawal { address: trx, ..a_hundred() }] {
         let refused = world.create("b", terms).await;
-        assert!(matches!(refused, Err(CreateWithdrawalError::Refused(WithdrawalRefusal::NoPrice(_)))), "{refused:?}");
+        assert!(
+            matches!(refused, Err(CreateWithdrawalError::Refused(WithdrawalRefusal::Price(PriceRefusal::NoPrice(_))))),
+            "{refused:?}"
+        );
     }
     assert_eq!((world.processor.requests(), world.store.crypto_withdrawals().len()), (0, 0));
     world.untouched().await;

@@ -9,6 +9,7 @@ use cais_domain::money::Money;
 use cais_ports::ResponseKind;
 use cais_testkit::builders::fresh;
 use cais_testkit::psp::Sending;
+use cais_use_cases::crypto::quotes::PriceRefusal;
 use cais_use_cases::crypto::withdrawals::create::{CreateWithdrawalError, NewWithdrawal, WithdrawalRefusal};
 
 use crate::world::{World, a_hundred, named, status_of};
@@ -17,8 +18,8 @@ fn with(quote: CryptoQuoteId) -> NewWithdrawal {
     NewWithdrawal { quote: Some(quote), ..a_hundred() }
 }
 
-fn refused(refusal: WithdrawalRefusal) -> Result<cais_use_cases::Response, CreateWithdrawalError> {
-    Err(CreateWithdrawalError::Refused(refusal))
+fn refused(refusal: PriceRefusal) -> Result<cais_use_cases::Response, CreateWithdrawalError> {
+    Err(CreateWithdrawalError::Refused(WithdrawalRefusal::Price(refusal)))
 }
 
 #[tokio::test]
@@ -36,19 +37,19 @@ async fn withdrawal_uses_its_quote_once() {
     // The same key, or the same external id, is a repeat. Another withdrawal needs another quote.
     assert_eq!(world.create("a", terms()).await.unwrap().body, first.body);
     assert_eq!(world.create("b", terms()).await.unwrap().kind, ResponseKind::Existing);
-    assert_eq!(world.create("c", with(quote.id)).await, refused(WithdrawalRefusal::Quote(UseQuoteError::Expired)));
+    assert_eq!(world.create("c", with(quote.id)).await, refused(PriceRefusal::Quote(UseQuoteError::Expired)));
     assert_eq!(world.processor.batches().len(), 1);
 }
 
 #[tokio::test]
 async fn quote_is_refused_when_old_foreign_or_of_other_terms() {
     let world = World::new().await;
-    assert_eq!(world.create("a", with(fresh())).await, refused(WithdrawalRefusal::QuoteNotFound));
+    assert_eq!(world.create("a", with(fresh())).await, refused(PriceRefusal::QuoteNotFound));
     let quote = world.quote().await;
     let dearer = NewWithdrawal { amount: Money::from_centavos(10_001), ..with(quote.id) };
-    assert_eq!(world.create("b", dearer).await, refused(WithdrawalRefusal::Quote(UseQuoteError::OtherTerms)));
+    assert_eq!(world.create("b", dearer).await, refused(PriceRefusal::Quote(UseQuoteError::OtherTerms)));
     world.clock.advance(Duration::from_mins(1));
-    assert_eq!(world.create("c", with(quote.id)).await, refused(WithdrawalRefusal::Quote(UseQuoteError::Expired)));
+    assert_eq!(world.create("c", with(quote.id)).await, refused(PriceRefusal::Quote(UseQuoteError::Expired)));
     world.untouched().await;
 }
 
@@ -94,6 +95,6 @@ async fn abandoned_withdrawal_needs_a_new_quote_after_a_minute() {
     assert_eq!(world.create("a", with(quote)).await, Err(CreateWithdrawalError::AcquirerUnavailable));
     world.processor.set(Sending::Takes);
     world.clock.advance(Duration::from_mins(2));
-    assert_eq!(world.create("a", with(quote)).await, refused(WithdrawalRefusal::Quote(UseQuoteError::Expired)));
+    assert_eq!(world.create("a", with(quote)).await, refused(PriceRefusal::Quote(UseQuoteError::Expired)));
     world.untouched().await;
 }

@@ -5,13 +5,12 @@ pub(crate) mod deposits;
 pub(crate) mod list;
 pub(crate) mod withdrawals;
 
-use cais_domain::crypto::{CryptoAmount, Currency};
+use cais_domain::crypto::Currency;
 use cais_domain::external_id::ExternalId;
 use cais_domain::merchant::account::NotPermitted;
-use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
 use cais_use_cases::crypto::deposits::create::{CreateDepositError, DepositRefusal};
-use cais_use_cases::crypto::quotes::QuoteRefusal;
+use cais_use_cases::crypto::quotes::{PriceRefusal, QuoteRefusal};
 use cais_use_cases::crypto::withdrawals::create::{CreateWithdrawalError, WithdrawalRefusal};
 use cais_use_cases::upstream_order::CreateError;
 
@@ -63,23 +62,23 @@ fn not_permitted(reason: NotPermitted, t: &CryptoTexts) -> String {
     .to_owned()
 }
 
-fn above_limit(limit: Money, language: Language) -> String {
-    format!("{} {}.", CryptoTexts::of(language).limit, brl(limit, language))
-}
-
-fn below_minimum(coins: CryptoAmount, worth: Money, language: Language) -> String {
-    let (t, code) = (CryptoTexts::of(language), coins.currency());
-    format!("{} {coins} {code} ({}).", t.minimum, brl(worth, language))
-}
-
 /// Returns the text for the user about a quote that was not created.
 fn quote_refusal(refusal: &QuoteRefusal, language: Language) -> String {
+    match refusal {
+        QuoteRefusal::NotPermitted(reason) => not_permitted(*reason, CryptoTexts::of(language)),
+        QuoteRefusal::Price(refusal) => price_refusal(refusal, language),
+    }
+}
+
+fn price_refusal(refusal: &PriceRefusal, language: Language) -> String {
     let t = CryptoTexts::of(language);
     match refusal {
-        QuoteRefusal::NotPermitted(reason) => not_permitted(*reason, t),
-        QuoteRefusal::TransactionLimit { limit } => above_limit(*limit, language),
-        QuoteRefusal::BelowMinimum { coins, brl } => below_minimum(*coins, *brl, language),
-        QuoteRefusal::Unavailable(_) => t.no_prices.to_owned(),
+        PriceRefusal::TransactionLimit { limit } => format!("{} {}.", t.limit, brl(*limit, language)),
+        PriceRefusal::BelowMinimum { coins, brl: worth } => {
+            format!("{} {coins} {} ({}).", t.minimum, coins.currency(), brl(*worth, language))
+        }
+        PriceRefusal::QuoteNotFound | PriceRefusal::Quote(_) => t.quote_over.to_owned(),
+        PriceRefusal::NoPrice(_) => t.no_prices.to_owned(),
     }
 }
 
@@ -88,15 +87,11 @@ fn quote_refusal(refusal: &QuoteRefusal, language: Language) -> String {
 /// # Errors
 /// [`Failure::Unavailable`] for a failure of the service itself.
 fn deposit_refusal(error: &CreateDepositError, language: Language) -> Result<String, Failure> {
-    let t = CryptoTexts::of(language);
-    let CreateError::Refused(refusal) = error else { return common_refusal(error, t) };
-    Ok(match refusal {
-        DepositRefusal::TransactionLimit { limit } => above_limit(*limit, language),
-        DepositRefusal::BelowMinimum { coins, brl } => below_minimum(*coins, *brl, language),
-        DepositRefusal::QuoteNotFound | DepositRefusal::Quote(_) => t.quote_over.to_owned(),
-        DepositRefusal::NoPrice(_) => t.no_prices.to_owned(),
-        DepositRefusal::PostbackUrlNotRegistered => return Err(Failure::NotFound),
-    })
+    let CreateError::Refused(refusal) = error else { return common_refusal(error, CryptoTexts::of(language)) };
+    match refusal {
+        DepositRefusal::Price(refusal) => Ok(price_refusal(refusal, language)),
+        DepositRefusal::PostbackUrlNotRegistered => Err(Failure::NotFound),
+    }
 }
 
 /// Returns the text for the user about a withdrawal that was not created.
@@ -107,11 +102,8 @@ fn withdrawal_refusal(error: &CreateWithdrawalError, language: Language) -> Resu
     let t = CryptoTexts::of(language);
     let CreateError::Refused(refusal) = error else { return common_refusal(error, t) };
     Ok(match refusal {
-        WithdrawalRefusal::TransactionLimit { limit } => above_limit(*limit, language),
-        WithdrawalRefusal::BelowMinimum { coins, brl } => below_minimum(*coins, *brl, language),
-        WithdrawalRefusal::QuoteNotFound | WithdrawalRefusal::Quote(_) => t.quote_over.to_owned(),
+        WithdrawalRefusal::Price(refusal) => price_refusal(refusal, language),
         WithdrawalRefusal::InvalidAddress => t.address_wrong.to_owned(),
-        WithdrawalRefusal::NoPrice(_) => t.no_prices.to_owned(),
     })
 }
 

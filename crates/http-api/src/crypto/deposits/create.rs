@@ -8,7 +8,7 @@ use cais_use_cases::crypto::deposits::create::{self, CreateDeposit, DepositRefus
 
 use super::request::NewCryptoDeposit;
 use crate::context::{Authorized, CryptoWrite, run_detached};
-use crate::crypto::{below_minimum, quote_error, quote_not_found, sources};
+use crate::crypto::sources;
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfCreation};
 use crate::error::{ApiError, ErrorCode, code};
@@ -71,13 +71,8 @@ pub async fn create_deposit(
 impl From<DepositRefusal> for ApiError {
     fn from(refusal: DepositRefusal) -> Self {
         match refusal {
-            DepositRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
-                .with_message(format!("The amount exceeds the account's limit of {limit} per deposit.")),
             DepositRefusal::PostbackUrlNotRegistered => Self::new(ErrorCode::PostbackUrlNotRegistered),
-            DepositRefusal::QuoteNotFound => quote_not_found(),
-            DepositRefusal::Quote(error) => quote_error(error),
-            DepositRefusal::BelowMinimum { coins, brl } => below_minimum(coins, brl),
-            DepositRefusal::NoPrice(error) => error.into(),
+            DepositRefusal::Price(refusal) => refusal.into(),
         }
     }
 }

@@ -3,10 +3,9 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, get};
 use cais_domain::ids::kind;
-use cais_use_cases::crypto::quotes;
+use cais_use_cases::crypto::quotes::{self, PriceRefusal};
 
 use crate::context::{Authorized, CryptoRead};
-use crate::crypto::quote_not_found;
 use crate::describe::examples;
 use crate::describe::failures::{Errors, Reads};
 use crate::error::ApiError;
@@ -38,6 +37,6 @@ pub async fn get_quote(
 ) -> Result<HttpResponse, ApiError> {
     let Input((_, ById(id))) = input;
     let found = quotes::find(&call.state.ports, call.caller.account.id, id).await?;
-    let quote = found.ok_or_else(quote_not_found)?;
+    let quote = found.ok_or(PriceRefusal::QuoteNotFound)?;
     Ok(reply::json(StatusCode::OK, &CryptoQuoteDetail::from(&quote)))
 }

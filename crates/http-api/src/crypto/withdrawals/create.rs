@@ -9,7 +9,7 @@ use cais_use_cases::crypto::withdrawals::create::{self, CreateWithdrawal, Withdr
 
 use super::request::NewCryptoWithdrawal;
 use crate::context::{Authorized, CryptoWrite, run_detached};
-use crate::crypto::{below_minimum, quote_error, quote_not_found, sources};
+use crate::crypto::sources;
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfCreation};
 use crate::error::{ApiError, ErrorCode, code};
@@ -80,12 +80,7 @@ impl NewCryptoWithdrawal {
 impl From<WithdrawalRefusal> for ApiError {
     fn from(refusal: WithdrawalRefusal) -> Self {
         match refusal {
-            WithdrawalRefusal::TransactionLimit { limit } => Self::new(ErrorCode::TransactionLimitExceeded)
-                .with_message(format!("The amount exceeds the account's limit of {limit} per withdrawal.")),
-            WithdrawalRefusal::QuoteNotFound => quote_not_found(),
-            WithdrawalRefusal::Quote(error) => quote_error(error),
-            WithdrawalRefusal::BelowMinimum { coins, brl } => below_minimum(coins, brl),
-            WithdrawalRefusal::NoPrice(error) => error.into(),
+            WithdrawalRefusal::Price(refusal) => refusal.into(),
             WithdrawalRefusal::InvalidAddress => {
                 Self::new(ErrorCode::InvalidAddress).with_message("The crypto processor cannot send to the address.")
             }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cais_domain::charge::Origin;
 use cais_domain::crypto::deposit::{Deposit, DepositPrice, DepositStep, DepositTerms};
-use cais_domain::crypto::quote::{QuotedTerms, UseQuoteError};
-use cais_domain::crypto::{CryptoAmount, Currency, Minimum, ProcessorId, Quote, Side};
+use cais_domain::crypto::quote::QuotedTerms;
+use cais_domain::crypto::{Currency, Minimum, ProcessorId, Quote, Side};
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{CryptoDepositId, CryptoQuoteId, RequestId};
 use cais_domain::merchant::account::{Account, Feature};
@@ -15,7 +15,7 @@ use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};
 
-use crate::crypto::quotes::{self, QuoteRefusal, TakeQuoteError, TakenQuote};
+use crate::crypto::quotes::{self, PriceRefusal, QuoteRefusal, TakenQuote};
 use crate::crypto::{CryptoSources, CryptoUnavailable};
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
@@ -69,40 +69,15 @@ pub enum DepositRefusal {
     /// No active endpoint of the account has the address.
     #[error("the postback_url is not a registered, active webhook endpoint of the account")]
     PostbackUrlNotRegistered,
-    /// The amount is above the account's limit.
-    #[error("the amount is above the account's limit of {limit}")]
-    TransactionLimit {
-        /// The limit.
-        limit: Money,
-    },
-    /// The account has no such quote.
-    #[error("the quote does not exist")]
-    QuoteNotFound,
-    /// The quote cannot be used.
+    /// The amount has no price, or the quote cannot be used.
     #[error(transparent)]
-    Quote(UseQuoteError),
-    /// The amount is below the minimum of the currency.
-    #[error("the amount is below the current minimum of {coins} {}, which is {brl} BRL", .coins.currency())]
-    BelowMinimum {
-        /// The minimum in coins.
-        coins: CryptoAmount,
-        /// The minimum in BRL.
-        brl: Money,
-    },
-    /// No price or minimum can be read now.
-    #[error("crypto prices are temporarily unavailable: {0}")]
-    NoPrice(CryptoUnavailable),
+    Price(#[from] PriceRefusal),
 }
 
 impl Refusal for DepositRefusal {
     fn precedence(&self) -> Precedence {
         match self {
-            Self::PostbackUrlNotRegistered
-            | Self::TransactionLimit { .. }
-            | Self::QuoteNotFound
-            | Self::Quote(_)
-            | Self::BelowMinimum { .. }
-            | Self::NoPrice(_) => Precedence::BeforeConflict,
+            Self::PostbackUrlNotRegistered | Self::Price(_) => Precedence::BeforeConflict,
         }
     }
 }
@@ -131,7 +106,7 @@ impl CreateDeposit {
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let terms = QuotedTerms { side: Side::Deposit, currency: self.terms.currency, amount: self.terms.amount };
         let order = (self.terms.quote, id.to_string());
-        let taken = quotes::take(ports, crypto, &self.account, terms, order).await.map_err(refused)?;
+        let taken = quotes::take(ports, crypto, &self.account, terms, order).await?;
         if self.terms.quote.is_some() {
             check_minimum(crypto, &taken.quote).await?;
         }
@@ -150,43 +125,27 @@ impl CreateDeposit {
             None => None,
         };
         let limit = self.account.limits.charge;
-        if self.terms.amount > limit { Err(DepositRefusal::TransactionLimit { limit }.into()) } else { Ok(postback) }
+        if self.terms.amount > limit {
+            Err(DepositRefusal::from(PriceRefusal::TransactionLimit { limit }).into())
+        } else {
+            Ok(postback)
+        }
     }
 }
 
 /// Compares a quote with the processor's current minimum. The minimum can rise after the quote was created.
-async fn check_minimum(crypto: &CryptoSources, quote: &Quote) -> Result<(), CreateDepositError> {
+async fn check_minimum(crypto: &CryptoSources, quote: &Quote) -> Result<(), QuoteRefusal> {
     let (side, currency) = (quote.terms.side, quote.terms.currency);
     let technical = crypto.processor.minimum(side, currency, MINIMUM_BUDGET).await;
-    let checked = || -> Result<Option<DepositRefusal>, CryptoUnavailable> {
+    let checked = || -> Result<Option<PriceRefusal>, CryptoUnavailable> {
         let minimum = Minimum::new(side, &quote.inputs.usdt_per_coin, technical?)?;
         if minimum.allows(quote.prices.coins)? {
             return Ok(None);
         }
         let brl = minimum.effective_brl(&quote.prices.rate)?;
-        Ok(Some(DepositRefusal::BelowMinimum { coins: minimum.effective(), brl }))
+        Ok(Some(PriceRefusal::BelowMinimum { coins: minimum.effective(), brl }))
     };
-    match checked() {
-        Ok(None) => Ok(()),
-        Ok(Some(refusal)) => Err(refusal.into()),
-        Err(error) => Err(refused(QuoteRefusal::from(error).into())),
-    }
-}
-
-/// Converts the refusal of a quote to the refusal of a deposit.
-fn refused(error: TakeQuoteError) -> CreateDepositError {
-    let refusal = match error {
-        TakeQuoteError::NotFound => DepositRefusal::QuoteNotFound,
-        TakeQuoteError::Unusable(reason) => DepositRefusal::Quote(reason),
-        TakeQuoteError::Refused(QuoteRefusal::NotPermitted(reason)) => return CreateError::NotPermitted(reason),
-        TakeQuoteError::Refused(QuoteRefusal::TransactionLimit { limit }) => DepositRefusal::TransactionLimit { limit },
-        TakeQuoteError::Refused(QuoteRefusal::BelowMinimum { coins, brl }) => {
-            DepositRefusal::BelowMinimum { coins, brl }
-        }
-        TakeQuoteError::Refused(QuoteRefusal::Unavailable(CryptoUnavailable::Store(error))) => return error.into(),
-        TakeQuoteError::Refused(QuoteRefusal::Unavailable(error)) => DepositRefusal::NoPrice(error),
-    };
-    refusal.into()
+    checked()?.map_or(Ok(()), |refusal| Err(refusal.into()))
 }
 
 impl CreateCommand for CreateDeposit {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use cais_domain::charge::Origin;
-use cais_domain::crypto::quote::{QuotedTerms, UseQuoteError};
+use cais_domain::crypto::quote::QuotedTerms;
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalPrice, WithdrawalStep, WithdrawalTerms};
-use cais_domain::crypto::{Address, CryptoAmount, Side};
+use cais_domain::crypto::{Address, Side};
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{CryptoQuoteId, CryptoWithdrawalId, RequestId};
 use cais_domain::merchant::account::{Account, Feature};
@@ -15,8 +15,7 @@ use cais_domain::text::Text;
 use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Write};
 use futures_util::future::join;
 
-use crate::crypto::CryptoUnavailable;
-use crate::crypto::quotes::{self, QuoteRefusal, TakeQuoteError, TakenQuote};
+use crate::crypto::quotes::{self, PriceRefusal, TakenQuote};
 use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::response::Response;
@@ -61,43 +60,18 @@ pub struct CreateWithdrawal {
 /// A refusal that only withdrawals can have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WithdrawalRefusal {
-    /// The amount is above the account's limit.
-    #[error("the amount is above the account's limit of {limit}")]
-    TransactionLimit {
-        /// The limit.
-        limit: Money,
-    },
-    /// The account has no such quote.
-    #[error("the quote does not exist")]
-    QuoteNotFound,
-    /// The quote cannot be used.
+    /// The amount has no price, or the quote cannot be used.
     #[error(transparent)]
-    Quote(UseQuoteError),
-    /// The amount is below the minimum of the currency.
-    #[error("the amount is below the current minimum of {coins} {}, which is {brl} BRL", .coins.currency())]
-    BelowMinimum {
-        /// The minimum in coins.
-        coins: CryptoAmount,
-        /// The minimum in BRL.
-        brl: Money,
-    },
+    Price(#[from] PriceRefusal),
     /// The processor cannot send to the address.
     #[error("the processor cannot send to the address")]
     InvalidAddress,
-    /// No price or minimum can be read now.
-    #[error("crypto prices are temporarily unavailable: {0}")]
-    NoPrice(CryptoUnavailable),
 }
 
 impl Refusal for WithdrawalRefusal {
     fn precedence(&self) -> Precedence {
         match self {
-            Self::TransactionLimit { .. }
-            | Self::QuoteNotFound
-            | Self::Quote(_)
-            | Self::BelowMinimum { .. }
-            | Self::InvalidAddress
-            | Self::NoPrice(_) => Precedence::BeforeConflict,
+            Self::Price(_) | Self::InvalidAddress => Precedence::BeforeConflict,
         }
     }
 }
@@ -130,7 +104,7 @@ impl CreateWithdrawal {
         self.account.permit(Feature::CryptoOut)?;
         let limit = self.account.limits.payout;
         if self.terms.amount > limit {
-            return Err(CreateError::Refused(WithdrawalRefusal::TransactionLimit { limit }));
+            return Err(CreateError::Refused(PriceRefusal::TransactionLimit { limit }.into()));
         }
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let accepts = crypto.processor.accepts_address(&self.terms.address, ADDRESS_BUDGET);
@@ -138,7 +112,7 @@ impl CreateWithdrawal {
         let terms = QuotedTerms { side: Side::Withdrawal, currency: address.currency(), amount: *amount };
         let taken = quotes::take(ports, crypto, &self.account, terms, (self.terms.quote, id.to_string()));
         let (taken, accepted) = join(taken, accepts).await;
-        let TakenQuote { quote, write } = taken.map_err(refused)?;
+        let TakenQuote { quote, write } = taken?;
         let price = WithdrawalPrice::of(&quote).map_err(|error| StoreError::Internal(error.to_string()))?;
         match accepted {
             Ok(true) => Ok((price, write)),
@@ -150,23 +124,6 @@ impl CreateWithdrawal {
             }
         }
     }
-}
-
-/// Converts the refusal of a quote to the refusal of a withdrawal.
-fn refused(error: TakeQuoteError) -> CreateWithdrawalError {
-    CreateError::Refused(match error {
-        TakeQuoteError::NotFound => WithdrawalRefusal::QuoteNotFound,
-        TakeQuoteError::Unusable(reason) => WithdrawalRefusal::Quote(reason),
-        TakeQuoteError::Refused(QuoteRefusal::NotPermitted(reason)) => return CreateError::NotPermitted(reason),
-        TakeQuoteError::Refused(QuoteRefusal::TransactionLimit { limit }) => {
-            WithdrawalRefusal::TransactionLimit { limit }
-        }
-        TakeQuoteError::Refused(QuoteRefusal::BelowMinimum { coins, brl }) => {
-            WithdrawalRefusal::BelowMinimum { coins, brl }
-        }
-        TakeQuoteError::Refused(QuoteRefusal::Unavailable(CryptoUnavailable::Store(error))) => return error.into(),
-        TakeQuoteError::Refused(QuoteRefusal::Unavailable(error)) => WithdrawalRefusal::NoPrice(error),
-    })
 }
 
 impl CreateCommand for CreateWithdrawal {

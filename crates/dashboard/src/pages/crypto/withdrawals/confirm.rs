@@ -9,7 +9,7 @@ use cais_domain::fee::Operation;
 use cais_domain::ids::{ConfirmationId, CryptoQuoteId};
 use cais_domain::text::Text;
 use cais_ports::{Confirmation, ConfirmationState, PendingAction};
-use cais_use_cases::crypto::quotes;
+use cais_use_cases::crypto::quotes::{self, PriceRefusal};
 use cais_use_cases::crypto::withdrawals::create::WithdrawalRefusal;
 use cais_use_cases::logins::LoginError;
 use cais_use_cases::logins::orders::{self, SendError, SentOrder};
@@ -76,9 +76,9 @@ pub(crate) async fn submit(form: Form, query: Query, id: web::Path<String>) -> R
     let text = match ended {
         Ok(Ok(SentOrder::Created(withdrawal))) => return Ok(redirect(&format!("/crypto/withdrawals/{withdrawal}"))),
         Ok(Ok(SentOrder::NotCovered)) => CryptoTexts::of(visit.language).not_covered.to_owned(),
-        Ok(Err(SendError::Order(CreateError::Refused(
-            WithdrawalRefusal::QuoteNotFound | WithdrawalRefusal::Quote(_),
-        )))) => match requote(visit, id).await? {
+        Ok(Err(SendError::Order(CreateError::Refused(WithdrawalRefusal::Price(
+            PriceRefusal::QuoteNotFound | PriceRefusal::Quote(_),
+        ))))) => match requote(visit, id).await? {
             Ok(quote) => {
                 let text = CryptoTexts::of(visit.language).price_renewed.to_owned();
                 return waiting(visit, id, quote, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await;
