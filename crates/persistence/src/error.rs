@@ -6,7 +6,7 @@ use diesel::result::{DatabaseErrorKind, Error};
 /// A failure of a statement, classified by the reaction that it requires. The caller rolls back a transaction that is still open.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    /// Another transaction conflicted: a retry may well succeed.
+    /// The statement conflicted with another transaction or took too long. A retry may succeed.
     #[error("conflict with another transaction: {0}")]
     Again(String),
     /// Another transaction kept a lock for longer than the lock wait of this transaction.

@@ -188,7 +188,7 @@ impl Psp {
         Ok(self.change(&mut store, id, step, None)?)
     }
 
-    /// Resolves an infraction, or reopens a resolved one. If the infraction is lost, its money is returned in the same change.
+    /// Resolves or withdraws an infraction, or reopens a resolved one. If the infraction is lost, its money is returned in the same change.
     ///
     /// # Errors
     /// [`InfractionError`].

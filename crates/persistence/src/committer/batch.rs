@@ -290,7 +290,7 @@ impl<'e> Runner<'e> {
         }
     }
 
-    /// Commits. The outcome is certain when this returns anything but [`Fault::Down`], even if the reply was lost.
+    /// Commits. Unless the result is [`Fault::Down`], the outcome is certain, even if the reply was lost.
     fn commit(&mut self, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
         let engine = self.engine;
         match self.session()?.run(engine.commit()) {
@@ -383,7 +383,7 @@ fn locks_nothing(change: &ChangeSet) -> bool {
     change.transfers.is_empty() && change.blocks.is_empty() && change.events.is_empty() && change.unreserve.is_empty()
 }
 
-/// Returns the latest instant of the change sets. Housekeeping removes the batch's mark by its age.
+/// Returns the latest instant of the change sets. By this instant, housekeeping recognizes old batch ids.
 fn latest(changes: &[&ChangeSet]) -> Timestamp {
     changes.iter().map(|change| change.at).max().unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -3,7 +3,7 @@
 //! At every turn the lane searches for the locked rows of the change sets that are set aside, without waiting for a lock. If the lock of a
 //! change set is not visible, the lane tries the commit again with a brief wait. So a locked row delays only the change sets that need it.
 //! A change set that shares an idempotency record, a unique value or a record with an earlier one set aside is set aside too. So changes of
-//! one record stay in order. When its caller's deadline passes, a change set is dropped; nothing of it was written.
+//! one record stay in order. A change set is dropped when the deadline of its caller passes; nothing of it was written.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -153,7 +153,7 @@ impl<'e> Lane<'e> {
         let Some(deadline) = jobs.iter().map(|waiting| waiting.job.deadline).max() else { return };
         let changes: Vec<&ChangeSet> = jobs.iter().map(|waiting| &waiting.job.change).collect();
         let outcomes = self.runner.run(&changes, deadline);
-        // A refused or deferred change set does not show that the database works or fails.
+        // A change set that was refused or set aside does not show whether the database works.
         match outcomes
             .iter()
             .find(|outcome| matches!(outcome, Outcome::Judged(Ok(_) | Err(CommitError::Unavailable(_)))))

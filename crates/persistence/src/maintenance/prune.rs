@@ -17,7 +17,8 @@ use crate::error::Fault;
 use crate::queue::QueueEngine;
 use crate::sql::{Query, Session, Value};
 
-/// The largest number of rows of one table that one call removes. The write lock of SQLite is held for a few milliseconds.
+/// The largest number of rows that one statement removes, and of events that one call removes. Such a statement holds the write lock of
+/// SQLite for a few milliseconds.
 pub(super) const AT_A_TIME: u32 = 2_000;
 /// The pause after a failure of a table: shorter than the hour between two runs, longer than all passes of one run.
 const REST: Duration = Duration::from_mins(30);

@@ -143,7 +143,7 @@ impl Postgres {
         Ok(connection)
     }
 
-    /// Opens a connection with these settings whose plans are renewed regularly.
+    /// Opens a connection with these settings. The plans of the connection are renewed regularly.
     pub(super) fn connect_planned(&self, settings: &str) -> Result<Planned, Fault> {
         Ok(Planned { connection: self.connect(settings)?, planned_at: Instant::now() })
     }
@@ -192,7 +192,7 @@ fn warn_unless_english(session: &mut dyn Session) {
     }
 }
 
-/// Returns a limit in milliseconds, unless the URL's `options` set it.
+/// Returns the statement that sets a limit in milliseconds; an empty text if the URL's `options` set the limit.
 fn limit(url: &str, name: &str, value_ms: impl Display) -> String {
     if url.contains(name) { String::new() } else { format!("SET {name} = {value_ms}; ") }
 }

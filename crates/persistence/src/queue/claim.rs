@@ -58,7 +58,7 @@ pub(crate) fn assemble(rows: Vec<ClaimedRow>, endpoints: &Endpoints) -> Vec<Clai
     let mut claimed = Vec::with_capacity(rows.len());
     for row in rows {
         let read = delivery::read_claimed(row).inspect_err(
-            |fault| tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "delivery cannot be read; it waits"),
+            |fault| tracing::error!(alert = alerts::RECORD_UNREADABLE, %fault, "delivery cannot be read; it is claimed again after its lease"),
         );
         if let Ok(read) = read
             && let Some(endpoint) = endpoints.get(&read.key.endpoint)

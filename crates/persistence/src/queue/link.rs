@@ -75,7 +75,7 @@ impl Link {
         match tokio::time::timeout(self.deadline, answer).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(unavailable("the thread of the queue has ended")),
-            Err(_) => Err(unavailable("the queue took too long")),
+            Err(_) => Err(unavailable("the work of the delivery queue took too long")),
         }
     }
 

@@ -35,8 +35,8 @@ pub(crate) const REQUESTED: &str =
 /// The unique key of a delivery, or a part of it: account, event, endpoint.
 type Key = Vec<String>;
 
-/// Adds deliveries, and makes existing ones due at once. Returns the identifiers of all of them, in order. Returns `None` if more than
-/// `most` tests and resends would wait for one endpoint. Without `most` their number has no limit.
+/// Adds deliveries, and makes existing ones due at once. Returns the identifiers of all of them, in the order of `deliveries`. Returns
+/// `None` if more than `most` tests and resends would wait for one endpoint. Without `most` their number has no limit.
 pub(super) fn put(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,

@@ -24,7 +24,8 @@ impl AuditQueries for Persistence {
     }
 }
 
-/// Returns the statement of a page, with a condition for each part of the filter that is set, in the order of their values.
+/// Returns the statement of a page, with a condition for each part of the filter that is set. The caller binds the values in the same
+/// order.
 fn page_text(filter: &AuditFilter) -> String {
     let conditions = [
         (filter.account.is_some(), "account_id = ? AND "),

@@ -1,4 +1,4 @@
-//! Reads crypto quotes, deposits, payments and withdrawals. Each read is one statement, with the same text on both engines.
+//! Reads crypto quotes, deposits, payments and withdrawals. Both engines execute the same queries.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;

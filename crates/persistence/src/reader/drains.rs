@@ -1,4 +1,4 @@
-//! Reads drained acquirers, and counts open orders. Each read is one statement, with the same text on both engines.
+//! Reads drained acquirers, and counts open orders. Both engines execute the same queries.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;

@@ -1,4 +1,4 @@
-//! Reads endpoints and events. Each read is one statement, with the same text on both engines.
+//! Reads endpoints and events. Both engines execute the same queries.
 
 use async_trait::async_trait;
 use cais_domain::event::EventType;

@@ -1,4 +1,4 @@
-//! Reads payouts, refunds and releases. Each read is one statement, with the same text on both engines.
+//! Reads payouts, refunds and releases. Both engines execute the same queries.
 
 use async_trait::async_trait;
 use cais_domain::end_to_end_id::EndToEndId;

@@ -1,4 +1,4 @@
-//! The query ports. Each read is one statement, with the same text on both engines.
+//! Reads charges, unique values, idempotency records, accounts, API keys, balances and callbacks. Both engines execute the same queries.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Reads of records by queries in diesel's DSL: each as one statement on a connection of the pool.
+//! Reads of records by queries in diesel's DSL, on a connection of the pool.
 
 use cais_domain::pause::MAX_PAUSE;
 use cais_ports::{Due, Page, PageRequest, QueryError};

@@ -1,5 +1,5 @@
 //! The timeline: charges, payouts and split credits as one list, without a table of its own. Each source returns its newest rows after the
-//! previous page, one row more than a page holds. The newest of all these rows form the page.
+//! previous page, at most one row more than a page has. The newest of all these rows form the page.
 
 use std::cmp::Reverse;
 

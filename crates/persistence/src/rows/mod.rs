@@ -60,7 +60,7 @@ pub(crate) trait Record: Sized {
     /// Returns the record of a row.
     ///
     /// # Errors
-    /// [`Fault::Corrupt`] for a row that no record could have become.
+    /// [`Fault::Corrupt`] for a row that the store cannot have written.
     fn read(row: Self::Row<'_>) -> Result<Self, Fault>;
 }
 

@@ -14,7 +14,7 @@ use super::turns::{Turns, Writer};
 use crate::error::Fault;
 use crate::sql::Session;
 
-/// Only the owner reads and writes the database.
+/// The mode of a new file: only its owner reads and writes the file.
 const FILE_MODE: u32 = 0o600;
 
 /// In this mode readers do not wait for the writer. The file keeps the mode, so connections that only read do not set it.
@@ -56,7 +56,7 @@ impl Sqlite {
         Ok(Writer::new(self.connect(&format!("{WAL}; {settings}"))?, Arc::clone(&self.turns), self.busy_timeout))
     }
 
-    /// Opens a connection with these additional settings. The file stays unchanged.
+    /// Opens a connection with these additional settings. The file stays unchanged unless a setting changes the file.
     pub(crate) fn connect(&self, settings: &str) -> Result<SqliteConnection, Fault> {
         let path = std::path::absolute(&self.path).map_err(|error| Fault::Down(error.to_string()))?;
         if !path.exists() {

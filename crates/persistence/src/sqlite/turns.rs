@@ -50,7 +50,7 @@ impl Turns {
     }
 }
 
-/// The right to write, or a place in the line of writers. Dropping the value frees it.
+/// The right to write, or a place in the line of writers. Dropping the value frees the place.
 #[derive(Debug)]
 struct Turn {
     turns: Arc<Turns>,

@@ -119,7 +119,7 @@ pub struct CallbackCounts {
     pub owed: usize,
     /// Callbacks that were answered 2xx.
     pub delivered: u64,
-    /// Callbacks that were abandoned after the last attempt.
+    /// Callbacks that were abandoned after the last attempt, or dropped because too many waited.
     pub abandoned: u64,
 }
 

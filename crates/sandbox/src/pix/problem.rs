@@ -162,7 +162,7 @@ struct Body<'a> {
     title: &'static str,
     status: u16,
     detail: &'a str,
-    /// The code, as of institutions such as Efí, for the only refusal that clients distinguish by more than its status.
+    /// The code of a duplicate txid, as institutions such as Efí write it. Clients distinguish all other refusals by their status.
     #[serde(skip_serializing_if = "Option::is_none")]
     nome: Option<&'static str>,
     #[serde(skip_serializing_if = "<[Violation]>::is_empty")]

@@ -19,8 +19,8 @@ pub use error::PtaxError;
 /// The first part of every path, as at the Central Bank.
 pub const PATH: &str = "/olinda/servico/PTAX/versao/v1/odata/";
 
-/// `GET …/odata/CotacaoDolarDia(dataCotacao=…)` and `…/CotacaoDolarPeriodo(dataInicial=…,dataFinalCotacao=…)`: the
-/// published bulletins, the oldest first. A day without a bulletin gives an empty list.
+/// `GET …/odata/CotacaoDolarDia(dataCotacao=…)` and `…/CotacaoDolarPeriodo(dataInicial=…,dataFinalCotacao=…)`: the published bulletins, the
+/// oldest first. A day without a bulletin has an empty list.
 ///
 /// # Errors
 /// 400 for unknown functions and parameters.

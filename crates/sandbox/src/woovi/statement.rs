@@ -24,8 +24,8 @@ struct Movement<'a> {
     id: &'a str,
 }
 
-/// Returns the movements whose instant `has` accepts, oldest first. The last balance is the current balance. A balance that the tester set
-/// counts as a difference of the opening balance. Failed movements are absent, because their money was returned.
+/// Returns the movements whose instant `has` accepts, oldest first. The last balance is the current balance. If the tester sets the
+/// balance, the balance before the first movement changes accordingly. Failed movements are absent, because their money was returned.
 #[must_use]
 pub fn rows(books: &Books, has: impl Fn(Timestamp) -> bool) -> Vec<Value> {
     let movements = movements(books);

@@ -79,8 +79,8 @@ pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Res
     show_payment(&psp, &id)
 }
 
-/// `POST /sandbox/withdrawal/{id}/{step}`: `finish`, `reject`, `fail`, `stay` or `ipn`. With `stay` the withdrawal
-/// remains in processing. The step `ipn` sends another notification of the current status. 200 with the withdrawal.
+/// `POST /sandbox/withdrawal/{id}/{step}`: `finish`, `reject`, `fail`, `stay` or `ipn`. With `stay` the withdrawal keeps its current
+/// status. The step `ipn` sends another notification of the current status. 200 with the withdrawal.
 ///
 /// # Errors
 /// 404 for an unknown withdrawal or step, 409 for a step that the current status excludes.

@@ -83,8 +83,8 @@ impl From<CryptoError> for ControlError {
 }
 
 impl Control {
-    /// Makes a deposit to a payment's address. A further, late or wrong deposit becomes a child payment. Returns the id of the payment that
-    /// received the deposit.
+    /// Makes a deposit to a payment's address. A further deposit and a deposit in another coin become child payments, and so does a late
+    /// deposit unless [`Settings::late_deposits`] is `Original`. Returns the id of the payment that received the deposit.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for a bad amount or coin, [`ControlError::Store`].
@@ -100,7 +100,8 @@ impl Control {
         self.psp.move_payment(id_of(payment_id)?, to).map(|_| ()).map_err(Into::into)
     }
 
-    /// Decides the outcome of a withdrawal, found by its own id or its batch's. A `FAILED` withdrawal may still be finished or rejected.
+    /// Decides the outcome of the withdrawal with this id, or of the first withdrawal of the batch with this id. A `FAILED` withdrawal may
+    /// still be finished or rejected.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a final withdrawal, or to finish an unverified one.

@@ -20,7 +20,8 @@ use crate::{
     wire,
 };
 
-/// `GET /v1/payout/{id}`: by the id of a batch or of a withdrawal. The tester chooses the shape of the body.
+/// `GET /v1/payout/{id}`: the withdrawals of a batch, by the id of the batch or of one of its withdrawals. The tester chooses the shape of
+/// the body.
 ///
 /// # Errors
 /// 403 without the API key, or while payouts are switched off. 400 for an id that is not a number, 404 for an unknown one.
