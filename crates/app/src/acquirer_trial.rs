@@ -20,10 +20,10 @@ use crate::wiring;
 /// The address of the test webhook. The previous address is restored after the trial.
 const WEBHOOK_URL: &str = "https://example.com/cais-contract-test";
 
-/// Runs the trial. Returns the report as JSON, and whether it is clean.
+/// Runs the trial. Returns the report as JSON, and `true` if no step has a divergence.
 ///
 /// # Errors
-/// The configuration, or an acquirer of another interface.
+/// The configuration is invalid, or the acquirer does not serve the API Pix.
 pub async fn run(config: &Config, name: &AcquirerName, test: &AcquirerTest) -> anyhow::Result<(Value, bool)> {
     let settings = config.acquirers.iter().find(|settings| settings.name == *name);
     let settings = settings.with_context(|| format!("the configuration has no acquirer {name}"))?;

@@ -62,7 +62,7 @@ pub fn start(ports: &Ports, router: &Arc<Router>, config: &Config, stop: &watch:
 struct Files {
     config: Config,
     states: BTreeMap<AcquirerName, FileState>,
-    /// The last problem of each acquirer, so that each is logged once.
+    /// The last problem of each acquirer's files, so that a problem is logged once.
     problems: BTreeMap<AcquirerName, String>,
 }
 
@@ -90,7 +90,7 @@ impl Files {
                 Ok(Some((wiring::configured_acquirer(&settings)?, settings, state)))
             });
             match renewed {
-                // The files have the content in use, also after a problem.
+                // The files have the content that is in use, possibly again after a problem.
                 Ok(None) => drop(self.problems.remove(name)),
                 Ok(Some((client, settings, state))) => {
                     router.replace(&client);

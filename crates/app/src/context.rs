@@ -182,7 +182,8 @@ impl CliContext for AppContext {
     }
 }
 
-/// Requires an existing database. Otherwise a mistyped path would create an empty store with a new master key.
+/// For SQLite, requires that the database file exists. Otherwise a mistyped path would create an empty store with a new
+/// master key.
 fn must_exist(config: &Config) -> anyhow::Result<()> {
     let url = config.database_url.to_string();
     match url.strip_prefix("sqlite:").filter(|path| !Path::new(path).exists()) {

@@ -4,7 +4,7 @@ use cais_config::{Config, InstallationError, World, compare_world};
 use cais_persistence::{Fact, Persistence};
 use cais_secrets::MasterKey;
 
-/// Records the world at the first start. Later starts with the other world are rejected.
+/// Records the world at the first start. Later starts with another world are rejected.
 ///
 /// # Errors
 /// [`InstallationError::OtherWorld`], [`InstallationError::Query`].

@@ -57,7 +57,7 @@ impl Listeners {
         Ok(Self { public: bind("listen", config.listen)?, admin: bind_admin("admin_listen", config.admin_listen)? })
     }
 
-    /// Binds both addresses of the configuration, each on a free port if its port is in use.
+    /// Binds both addresses of the configuration. If an address cannot be bound, a free port is used instead.
     ///
     /// # Errors
     /// The address that cannot be bound, and the reason.
@@ -71,7 +71,7 @@ fn bind(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({key})"))
 }
 
-/// Binds an address. Only in development, a free port replaces a used port, with a warning.
+/// Binds an address. If that fails, binds a free port instead, and logs a warning.
 fn bind_or_free(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).or_else(|error| {
         tracing::warn!(key, %address, %error, "address not available; a free port is used instead");
@@ -262,8 +262,8 @@ impl RunningService for Service {
         }
     }
 
-    /// Stops in this order: no new requests are accepted, requests in flight are answered, webhooks in flight are sent, the queue is
-    /// committed.
+    /// Stops in this order: no new requests are accepted, requests in flight are answered, the background loops end,
+    /// webhooks in flight are sent, the queue of commits is emptied.
     async fn stop(mut self: Box<Self>) {
         self.draining.store(true, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;
@@ -291,7 +291,8 @@ impl RunningService for Service {
     }
 }
 
-/// Logs the address of the API's description. Without an account, it also logs the command that opens one.
+/// Logs the addresses of the API documentation and of the dashboard. If no account exists, also logs the commands that
+/// create an account and its key.
 async fn log_start_hints(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()> {
     tracing::info!(url = %format!("http://{listen}/docs"), "API documentation is served");
     tracing::info!(url = %format!("http://{listen}/"), "dashboard is served");

@@ -28,11 +28,11 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// A pass under way.
 type Work = Pin<Box<dyn Future<Output = Result<Pass, WorkError>> + Send>>;
 
-/// The intervals of a loop.
+/// The name, the interval and the wake-up signal of a loop.
 struct Rhythm {
     name: &'static str,
     every: Duration,
-    /// Notified when there is new work.
+    /// Notified when there is new work; `None` for a loop that only follows its interval.
     wakeup: Option<Wakeup>,
 }
 
@@ -97,8 +97,8 @@ pub fn start(
     loops
 }
 
-/// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, of crypto reviews, and of
-/// the last verification of the ledger.
+/// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, of open orders at drained
+/// acquirers, of crypto reviews, and of the last verification of the ledger.
 async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     let counts = callbacks::count(ports).await?;
     gauges::show_callbacks(&ports.acquirers.names(), &counts);
@@ -172,7 +172,8 @@ impl Failures {
         }
     }
 
-    /// Returns the pause, which doubles with every failure in a row.
+    /// Returns the pause, which doubles with every failure in a row up to [`MAX_PAUSE`], or up to `every` if that is
+    /// longer.
     fn pause(&self, every: Duration) -> Duration {
         every.saturating_mul(1_u32.checked_shl(self.in_a_row.min(16)).unwrap_or(u32::MAX)).min(MAX_PAUSE.max(every))
     }
@@ -216,7 +217,7 @@ where
     }
 }
 
-/// Waits for a notification; forever without a signal.
+/// Waits for a notification of new work; waits forever without a wake-up signal.
 async fn notified(wakeup: Option<&Wakeup>) {
     match wakeup {
         Some(wakeup) => wakeup.rung().await,

@@ -56,7 +56,7 @@ struct Webhook<'a> {
 
 /// Registers the events that `url` has no active webhook for. Webhooks of other addresses stay.
 ///
-/// If an event is refused, the others are still registered, and the error is returned at the end.
+/// If an event is refused, the others are still registered, and the first such error is returned at the end.
 pub(super) async fn register(api: &Api, url: &str, deadline: Deadline) -> Result<(), AcquirerError> {
     let present = registered(api, url, deadline).await.map_err(FindError::of_a_read)?;
     let mut first_error = None;
@@ -80,7 +80,7 @@ async fn registered(api: &Api, url: &str, deadline: Deadline) -> Result<Vec<Stri
         let is_ours = non_empty_text(webhook.url).as_deref() == Some(url) && webhook.is_active != Some(false);
         Ok(if is_ours { non_empty_text(webhook.event) } else { None })
     };
-    // An address has one webhook per event, and a page has more rows.
+    // One page is enough, because an address has one webhook per event, and a page has more rows than [`EVENTS`].
     let page = list::fetch(api, WEBHOOKS, &[("url", url)], 0, deadline, row).await?;
     Ok(page.rows)
 }

@@ -35,7 +35,7 @@ pub(super) fn at(value: Option<&RawValue>) -> Option<Timestamp> {
     value.and_then(text).as_deref().and_then(instant)
 }
 
-/// Returns a text; `None` for an empty one.
+/// Returns a text; `None` for an absent or empty text.
 pub(super) fn non_empty_text(value: Option<&RawValue>) -> Option<String> {
     value.and_then(text).filter(|text| !text.is_empty())
 }

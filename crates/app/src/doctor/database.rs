@@ -10,7 +10,7 @@ use cais_config::{Config, compare_world};
 
 const CHECK: &str = "database";
 
-/// Checks the database. If it cannot be reached, that is the only finding.
+/// Checks the database. If the database cannot be reached, this failure is the only finding.
 pub async fn check(config: &Config) -> Vec<Finding> {
     let url = config.database_url.clone();
     let inspected =

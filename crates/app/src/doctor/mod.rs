@@ -37,7 +37,7 @@ fn of_configuration(config: &Config, sources: &Sources) -> Vec<Finding> {
     }
     let found = warnings(config);
     if !found.iter().any(|warning| warning.name == SECRET_FILE_READABLE) {
-        findings.push(Finding::ok("secret files", "not every user of this machine can read them"));
+        findings.push(Finding::ok("secret files", "none can be read by every user of this machine"));
     }
     let finding = |Warning { name, key, what }: &Warning| Finding::warning(*name, format!("{key} {what}"));
     findings.extend(found.iter().map(finding));

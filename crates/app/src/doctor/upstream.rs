@@ -9,7 +9,8 @@ use crate::wiring::{self, Access};
 use cais_cli::Finding;
 use cais_config::{AcquirerConfig, AcquirerKind, Config};
 
-/// Checks each acquirer, the crypto processor and the rates, then Redis when it is configured.
+/// Checks each acquirer. If a crypto processor is configured, checks it and the source of rates. If Redis is
+/// configured, checks Redis.
 pub async fn check(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     if config.sandbox {
@@ -21,7 +22,7 @@ pub async fn check(config: &Config) -> Vec<Finding> {
     }
     if let Some(processor) = &config.crypto.processor {
         findings.push(match wiring::crypto::check_processor(processor, OffsetClock::new().now()).await {
-            Ok(()) => Finding::ok("crypto processor", "answers key and login"),
+            Ok(()) => Finding::ok("crypto processor", "accepts the API key and the login"),
             Err(error) => {
                 let advice = "see its base_url, api_key, email and password";
                 Finding::failed("crypto processor", format!("{}: {advice}", chain(error.as_ref())))
@@ -30,7 +31,7 @@ pub async fn check(config: &Config) -> Vec<Finding> {
         findings.push(match wiring::crypto::check_rates(&config.crypto, OffsetClock::new().now()).await {
             Ok(published_at) => Finding::ok("ptax", format!("the newest rate is of {published_at:.0}")),
             Err(error) => {
-                let advice = "see crypto.ptax.base_url; until it answers, no quotes are given";
+                let advice = "see crypto.ptax.base_url; until it answers, no quotes are created";
                 Finding::failed("ptax", format!("{}: {advice}", chain(error.as_ref())))
             }
         });
@@ -52,7 +53,7 @@ async fn access(acquirer: &AcquirerConfig) -> Vec<Finding> {
     match wiring::check_access(acquirer).await {
         Ok(Access { balance, clock }) => {
             let clock = clock.map(|at| Finding::of_clock(format!("{check} clock"), at, OffsetClock::new().now()));
-            let missing = || Finding::ok(format!("{check} clock"), "not in its answer");
+            let missing = || Finding::ok(format!("{check} clock"), "the acquirer's answer shows no clock");
             let access = match balance {
                 None => Finding::ok(check.clone(), "issues access tokens"),
                 Some(Ok(balance)) => {

@@ -24,7 +24,7 @@ use crate::logging::chain;
 /// The remaining validity of a certificate below which a warning is shown, as in `doctor`. Acquirers need days to issue a new certificate.
 const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// Creates every configured acquirer without a request to it.
+/// Creates every configured acquirer, and sends no request.
 ///
 /// # Errors
 /// [`Problems`]: all problems of their certificates and addresses.
@@ -40,7 +40,7 @@ pub fn configured_acquirers(config: &Config) -> Result<Vec<Arc<dyn Acquirer>>, P
     if problems.is_empty() { Ok(acquirers) } else { Err(Problems(problems)) }
 }
 
-/// Returns the problems of all files. An error names only the first problem, so each file is tried without the other.
+/// Returns the problems of all files. An error names only the first problem, so each file is tried alone.
 fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Problem> {
     let table = format!("acquirers.{}", settings.name);
     let bare = AcquirerConfig { certificate_file: None, ca_file: None, ..settings.clone() };
@@ -64,10 +64,10 @@ fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Pr
     problems
 }
 
-/// Creates a configured acquirer without a request to it.
+/// Creates a configured acquirer, and sends no request.
 ///
 /// # Errors
-/// Its certificates and addresses.
+/// A certificate or an address of the acquirer is invalid, or a file cannot be read.
 pub fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn Acquirer>> {
     Ok(match settings.kind {
         AcquirerKind::Bacen => Arc::new(BacenAcquirer::new(&bacen_config(settings)?)?),
@@ -76,7 +76,7 @@ pub fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn 
     })
 }
 
-/// Returns the new orders that the configuration gives an acquirer.
+/// Returns the configured route of an acquirer: its place, its weight and its kinds of new orders.
 pub(super) fn route(settings: &AcquirerConfig) -> Route {
     let Operations { charges, payouts } = settings.operations;
     Route { order: settings.order, weight: settings.weight, charges, payouts }
@@ -84,13 +84,15 @@ pub(super) fn route(settings: &AcquirerConfig) -> Route {
 
 /// The proof that an acquirer accepts our credentials.
 pub struct Access {
-    /// The balance of the account, if the acquirer's interface shows it; else the reason why it cannot be read.
+    /// The balance of the account, or the reason for which it cannot be read; `None` if the acquirer's interface shows
+    /// no balance.
     pub balance: Option<Result<AccountBalance, AcquirerError>>,
     /// The acquirer's clock, if its answer has a `Date`.
     pub clock: Option<Timestamp>,
 }
 
-/// Requests an access token of an acquirer and discards it, and reads the balance where the interface shows it.
+/// Checks that an acquirer accepts our credentials: requests an access token, except of Woovi, and reads the balance
+/// where the interface shows it.
 ///
 /// # Errors
 /// The configuration cannot be used, or the acquirer refuses the credentials.
@@ -113,7 +115,7 @@ pub async fn check_access(settings: &AcquirerConfig) -> anyhow::Result<Access> {
 /// Returns the instant at which the client certificate of an acquirer expires; `None` without a configured certificate.
 ///
 /// # Errors
-/// The file has no such certificate.
+/// The file cannot be read, or contains no usable certificate.
 pub fn certificate_expires_at(settings: &AcquirerConfig) -> anyhow::Result<Option<Timestamp>> {
     if settings.kind == AcquirerKind::Woovi {
         return Ok(None);
@@ -172,7 +174,7 @@ fn read(file: &PathBuf) -> anyhow::Result<Vec<u8>> {
     fs::read(file).with_context(|| format!("{} cannot be read", file.display()))
 }
 
-/// Returns a key that the configuration requires for the acquirer's kind.
+/// Returns a value that the acquirer's kind requires. `key` is the name of the setting in the error.
 fn given<T: Clone>(value: Option<&T>, key: &'static str) -> anyhow::Result<T> {
     value.cloned().with_context(|| format!("{key} is missing"))
 }
@@ -180,7 +182,7 @@ fn given<T: Clone>(value: Option<&T>, key: &'static str) -> anyhow::Result<T> {
 /// Returns the client of Efí.
 ///
 /// # Errors
-/// Its certificates and addresses.
+/// A certificate or an address of the acquirer is invalid, or a file cannot be read.
 pub fn efi(settings: &AcquirerConfig) -> anyhow::Result<EfiAcquirer> {
     Ok(EfiAcquirer::new(&bacen_config(settings)?)?.with_callback_mtls(settings.callback_mtls))
 }
@@ -198,7 +200,7 @@ fn woovi_config(settings: &AcquirerConfig) -> anyhow::Result<WooviConfig> {
     })
 }
 
-/// Returns the profile of the institution, with the differences that are set one by one.
+/// Returns the profile of the institution. Settings of the acquirer replace single values of the profile.
 fn profile(settings: &AcquirerConfig) -> anyhow::Result<Profile> {
     let mut profile = match &settings.profile {
         Some(name) => Profile::named(name).with_context(|| format!("there is no profile {name}"))?,

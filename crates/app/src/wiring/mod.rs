@@ -85,7 +85,7 @@ impl Infrastructure {
     /// Checks that the database belongs to the configured world; the first check records the world.
     ///
     /// # Errors
-    /// The database belongs to the other world, or cannot be read.
+    /// The database belongs to another world, or cannot be read.
     pub async fn confirm_world(&self, world: World) -> anyhow::Result<()> {
         Ok(installation::confirm_world(&self.persistence, world).await?)
     }
@@ -142,7 +142,7 @@ pub fn make_data_dir(config: &Config) -> anyhow::Result<()> {
         .with_context(|| format!("the data directory {} cannot be made", config.data_dir.display()))
 }
 
-/// Returns the router of the acquirers, each with the new orders that the configuration gives it.
+/// Returns the router of the acquirers with their configured routes. Also sets the source of the header `traceparent`.
 #[must_use]
 pub fn router(acquirers: Vec<Arc<dyn Acquirer>>, config: &Config) -> Arc<Router> {
     cais_acquirers::trace::set_source(cais_http_api::trace::current);
@@ -205,7 +205,8 @@ pub struct Upstream {
 /// Opens the store and the acquirers for one command, also beside a running service.
 ///
 /// # Errors
-/// Neither an acquirer nor the sandbox is configured, the database belongs to the other world, or a part cannot be opened.
+/// Neither an acquirer nor the sandbox is configured, the database belongs to another world, or a part cannot be
+/// opened.
 pub async fn open_with_acquirers(config: &Config) -> anyhow::Result<Opened> {
     let world = config.world().map_err(|problem| Problems(vec![problem]))?;
     let infrastructure = Infrastructure::open(config).await?;
@@ -221,7 +222,7 @@ pub async fn open_with_acquirers(config: &Config) -> anyhow::Result<Opened> {
     Ok(Opened { ports, close: Box::pin(close) })
 }
 
-/// Runs the pending migrations, and returns their names. Blocks.
+/// Runs the pending migrations, and returns their names. The call blocks.
 ///
 /// # Errors
 /// The error of the database.
@@ -232,7 +233,7 @@ pub fn migrate(config: &Config) -> anyhow::Result<Vec<String>> {
     Ok(migrations::migrate(&config.database_url, &owner)?)
 }
 
-/// Returns the state of the migrations. Blocks.
+/// Returns the state of the migrations. The call blocks.
 ///
 /// # Errors
 /// The error of the database.

@@ -94,7 +94,8 @@ pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathB
 
 /// Returns the acquirers and the crypto sources for a command that may run beside the service.
 ///
-/// If a service runs, its built-in sandbox is used. Otherwise a sandbox is started from its file, and ends when it is dropped.
+/// If a service runs, its built-in sandbox is used. Otherwise a sandbox is started from the state file, and ends when
+/// it is dropped.
 ///
 /// # Errors
 /// The settings of the acquirers are wrong, or the sandbox cannot start.
