@@ -48,7 +48,7 @@ pub struct Schema {
     pub unknown: Vec<String>,
 }
 
-/// The reason why migrations did not run.
+/// The reason why not all pending migrations ran.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MigrationError {
     /// Another runner is applying migrations, and did not finish in time.

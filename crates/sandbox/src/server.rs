@@ -39,7 +39,7 @@ use crate::{
     woovi::{self, WooviError, deliveries::Deliveries, http as woovi_http},
 };
 
-/// The seconds for open connections when the server stops.
+/// The seconds after which a stopping server closes open connections.
 const SHUTDOWN_TIMEOUT_S: u64 = 1;
 
 /// The parameters of the server, apart from the institution.

@@ -1,4 +1,5 @@
-//! The queue of deliveries on PostgreSQL. Each step is one statement for all rows, and reads only the heads of indexes.
+//! The queue of deliveries on PostgreSQL. Each step needs one or two statements for all its rows. The statements read only the heads of
+//! indexes.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, PoisonError};

@@ -68,7 +68,7 @@ fn place(queue: &EndpointQueue) -> Place {
     (queue.endpoint.to_string(), queue.epoch)
 }
 
-/// Returns the queues with due deliveries, those behind `after` first.
+/// Returns at most `limit` queues with due deliveries, those behind `after` first. Also sets due deliveries to inactive endpoints aside.
 pub(super) fn due(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,

@@ -2,7 +2,7 @@
 //!
 //! A pending delivery has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which is permanent. Due deliveries
 //! have an index, and the deliveries of each queue have another. So the cost of a claim does not depend on the number or the lengths of
-//! queues. A claim or an outcome becomes durable a moment after its reply. A lost claim or outcome only repeats a delivery.
+//! queues. A claim or an outcome may become durable only after its reply. If the database crashes before, the delivery is repeated.
 //!
 //! A transaction that changes existing rows of both tables locks `pending_deliveries` first and then `deliveries`. New rows are inserted in
 //! the opposite order, because no transaction waits for a new row. An event is locked before both tables. So no cycle of waits can form.
@@ -60,7 +60,7 @@ pub(crate) trait QueueEngine: Engine {
     /// Forgets where the next claims start, after a claim that was not committed.
     fn unclaim(&self) {}
 
-    /// Returns whether [`QueueEngine::finish`] is one statement, which is a transaction of its own.
+    /// Returns whether [`QueueEngine::finish`] may run outside of a transaction.
     fn finishes_alone(&self) -> bool;
 
     /// Stores the attempts and applies their outcomes. Returns the positions of the outcomes whose claim was still valid.
@@ -71,7 +71,8 @@ pub(crate) trait QueueEngine: Engine {
     fn cancel(&self, session: &mut dyn Session, stale: &[EndpointQueue], limit: u32) -> Result<u64, Fault>;
 }
 
-/// The links to the queue: one for claims, one for outcomes, one for durable work. The links do not wait for each other.
+/// The links to the queue: one for claims, one for outcomes, and one for all other work, whose commits are durable at once. The links do
+/// not wait for each other.
 pub(crate) struct Queue {
     claims: Link,
     outcomes: Link,

@@ -46,7 +46,7 @@ impl Terms {
     }
 }
 
-/// The flags that change the minimum of a deposit.
+/// The flags of a payment's rate, which also change the minimum of a deposit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateFlags {
     /// `is_fixed_rate`.

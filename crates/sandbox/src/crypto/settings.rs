@@ -71,7 +71,7 @@ pub struct Settings {
     pub payouts_allowed: bool,
     /// `false`: the minimum of payouts answers 403, as for accounts without that feature.
     pub payout_minimum_allowed: bool,
-    /// `true`: a TOTP code is accepted once in all, not once per batch, as RFC 6238 requires of verifiers.
+    /// `true`: a TOTP code is accepted only once, as RFC 6238 requires. `false`: a code is accepted once per batch.
     pub totp_once: bool,
     /// `true`: notifications wait.
     pub ipn_paused: bool,

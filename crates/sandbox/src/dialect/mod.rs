@@ -90,9 +90,9 @@ pub struct Dialect {
     pub token_body: Option<String>,
     /// The required query of token requests.
     pub token_query: Vec<(String, String)>,
-    /// `true`: id and secret are fields of the body, and the header `Authorization` is refused.
+    /// `true`: in a form, id and secret are fields of the body, and the header `Authorization` is refused.
     pub credentials_in_body: bool,
-    /// `true`: a token request must name its scopes.
+    /// `true`: a token request with a form must name its scopes.
     pub requires_scope: bool,
     /// The required headers of every request of the API.
     pub headers: Vec<(String, String)>,
