@@ -12,8 +12,8 @@
 //!
 //! Modules: `pix` is the Central Bank's API for clients and `efi` Efí's extensions, one file per resource. `state` is the stored state, and
 //! `journal` its file. `payments`, `refunds`, `infractions`, `sends`, `recipients` and `settlement` simulate payers, recipients and the
-//! settlement system. The tester uses `control` and `faults`. Another API of the institution is another folder beside `pix`, over the same
-//! `state`.
+//! settlement system. The tester uses `control` and `faults`. A further API of the institution has a folder of its own beside `pix`, and
+//! uses the same `state`.
 //!
 //! Charges and Pix are never removed from memory or from the file. So the simulator is not suited for months of load.
 

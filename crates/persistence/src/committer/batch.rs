@@ -9,7 +9,7 @@
 //! 4. All accepted writes are executed together with the batch's own id, and committed (`ops`).
 //!
 //! The optimistic path leaves step 2 out. It inserts rows, and updates rows with guards (the version, the fence). If a guard misses, the
-//! database refuses a statement, or a rule rejects a change set, the batch is rolled back and runs again on the pessimistic path. A batch
+//! database refuses a statement, or a rule refuses a change set, the batch is rolled back and runs again on the pessimistic path. A batch
 //! that touches a key twice runs on the pessimistic path at once. The pessimistic path guards new rows as well (`ON CONFLICT DO NOTHING`),
 //! because a row that does not exist cannot be locked. Refused change sets are never written.
 //!
@@ -68,7 +68,7 @@ pub(super) enum Outcome {
 enum Ended {
     /// Every change set has its verdict, and everything accepted is durable.
     Done(Verdicts),
-    /// The snapshot was out of date, or a change set was rejected on the optimistic path. Nothing was written.
+    /// The snapshot was out of date, or a change set was refused on the optimistic path. Nothing was written.
     Misjudged,
 }
 

@@ -11,7 +11,8 @@ use crate::sql::{Query, Session};
 /// The greatest difference without an alert. Clocks under a time service differ by milliseconds.
 const MAX_DIFFERENCE: SignedDuration = SignedDuration::from_secs(5);
 
-/// Raises an alert if the server's clock differs from the node's by too much. The query `text` reads the server's clock in microseconds.
+/// Raises an alert if the server's clock and the node's clock differ by more than [`MAX_DIFFERENCE`]. The query `text` reads the server's
+/// clock in microseconds.
 pub(super) fn check(session: &mut dyn Session, text: String) -> Result<(), Fault> {
     let before = node_clock();
     let Some((server, _)) = session.load(&Query::new(text))?.pop() else { return Ok(()) };

@@ -1,6 +1,6 @@
-//! Combined reads by id: one statement serves all reads that arrived while the previous statement ran.
+//! Combined reads by id. For each kind of record, one statement serves all reads that arrived while the previous statements ran.
 //!
-//! A statement begins after its callers requested the reads, so the result includes every commit that was confirmed before.
+//! A statement begins after its callers requested the reads, so the result includes every commit that was confirmed before the request.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -55,7 +55,7 @@ static KEYS: Lookup = Lookup::of(
 #[cfg(test)]
 pub(crate) const LOOKUPS: [&Lookup; 6] = [&CHARGES, &TXIDS, &ACCOUNTS, &PAYOUTS, &IDEMPOTENCY_RECORDS, &KEYS];
 
-/// The largest number of reads in one statement, equal to the default limit of a batch.
+/// The largest number of reads that are combined at once, equal to the default limit of a batch.
 const MAX_READS: usize = 256;
 
 type Waiting<K, T> = Vec<PendingRead<K, T>>;

@@ -1,4 +1,4 @@
-//! The read side. A single thread combines waiting reads by id into one statement; a pool serves all other reads.
+//! The read side. A single thread combines waiting reads by id into a few statements. A pool of connections serves all other reads.
 
 mod audit;
 mod coalesce;

@@ -8,7 +8,7 @@ pub fn global(kind: &str, id: &str) -> String {
     STANDARD.encode(format!("{kind}:{id}"))
 }
 
-/// Returns the id in a `globalID` of this type.
+/// Returns the id in a `globalID` of this type; `None` for another text.
 #[must_use]
 pub fn local(kind: &str, global: &str) -> Option<String> {
     let text = String::from_utf8(STANDARD.decode(global).ok()?).ok()?;

@@ -29,7 +29,7 @@ const MAX_INFO: (usize, usize, usize) = (50, 200, 50);
 /// `POST /charge?return_existing=`: 200 with the charge.
 ///
 /// # Errors
-/// 400 for a bad body and a used `correlationID`.
+/// 400 for a bad body, and for a used `correlationID` without `return_existing`.
 pub async fn create(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, WooviError> {
     admit(&psp, &request, Operation::WooviChargeCreate)?;
     let mut query = Query::of(&request)?;
