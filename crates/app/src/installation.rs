@@ -16,7 +16,7 @@ pub async fn confirm_world(persistence: &Persistence, asked: World) -> Result<()
 /// Returns the master key of the database: the configured key, otherwise the key in the data directory. The first start creates that key.
 ///
 /// # Errors
-/// [`InstallationError`]; a key other than that of the first start is rejected.
+/// [`InstallationError`]; a key that differs from the key of the first start is rejected.
 pub async fn master_key(config: &Config, persistence: &Persistence) -> Result<MasterKey, InstallationError> {
     let mut key = config.find_master_key()?;
     if key.is_none() {

@@ -33,7 +33,7 @@ use crate::deliveries::Deliveries;
 use crate::wiring::{self, Infrastructure, Upstream};
 use crate::{acquirer_upkeep, callbacks, workers};
 
-/// Seconds that requests in flight have after the shutdown begins. The API answers within 10 s.
+/// The seconds that requests in flight have after the HTTP servers begin to stop. The API answers within 10 s.
 const SHUTDOWN_S: u64 = 20;
 /// Longest wait for the background loops to finish their pass.
 const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(10);

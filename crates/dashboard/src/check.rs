@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use crate::pages::operator::ledger::LedgerCheck;
 use crate::pages::operator::reconciliation::ComparedDay;
 
-/// The time for which the form that starts a check waits for its result. The check continues after it.
+/// The time for which the request that starts a check waits for the check's result. The check continues after this
+/// time.
 const ANSWER_WITHIN: Duration = Duration::from_secs(9);
 
 /// The checks of a process.
@@ -71,7 +72,7 @@ impl<T: 'static> Check<T> {
         }
         let check = self.clone();
         let ended = rt::spawn(async move {
-            // A task of its own, so that a panic ends the check too.
+            // The work runs in an inner task, so that a panic of the work ends the check too.
             let result = rt::spawn(work).await.unwrap_or_else(|error| Err(error.to_string()));
             if let Err(error) = &result {
                 tracing::warn!(%error, "check that an operator started failed; the page of the check shows the error");

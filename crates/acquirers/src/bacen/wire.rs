@@ -82,7 +82,7 @@ fn debtor((document, name): &(Document, String)) -> Option<Debtor<'_>> {
 #[derive(Serialize)]
 struct ReturnRequest {
     valor: String,
-    /// The field `natureza` is not sent, so the return belongs to the original Pix.
+    /// The field `natureza` is not sent. By the standard, the return then has the nature `ORIGINAL`.
     #[serde(skip_serializing_if = "Option::is_none")]
     descricao: Option<String>,
 }
@@ -202,7 +202,7 @@ pub(super) struct Return<'a> {
     #[serde(rename = "rtrId")]
     pub(super) rtr_id: Option<Cow<'a, str>>,
     pub(super) valor: Option<Cow<'a, str>>,
-    /// Parsed leniently, because the value shows only the reason of the return.
+    /// Parsed leniently: a return with an unreadable value counts as ordinary.
     pub(super) natureza: Option<&'a RawValue>,
     pub(super) horario: Option<ReturnTimes<'a>>,
     pub(super) status: Option<Cow<'a, str>>,

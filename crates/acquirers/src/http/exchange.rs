@@ -161,7 +161,7 @@ fn refused_our_certificate(error: &reqwest::Error) -> bool {
     })
 }
 
-/// Returns the errors below `error`, also those inside I/O errors.
+/// Returns the causes of `error`, including the causes inside I/O errors.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let mut next = error.source();
     std::iter::from_fn(move || {

@@ -14,7 +14,7 @@ use super::exchange::{MAX_ANSWER_BYTES, Reply, TransportError, send};
 use super::problem::Problem;
 use crate::deadline::Deadline;
 
-/// The time between the renewal and the end of a token, but at most a fifth of the token's life.
+/// The time before the end of a token at which the token is renewed, but at most a fifth of the token's life.
 const MARGIN: Duration = Duration::from_mins(1);
 /// The longest life. A longer life in an answer is cut to it.
 const MAX_LIFE: Duration = Duration::from_hours(24);
@@ -106,7 +106,7 @@ impl Tokens {
         }
     }
 
-    /// Returns the current request, started now if none is running.
+    /// Returns the receiver of the current request's outcome. If no request is running, starts one.
     fn fetching(self: &Arc<Self>, state: &mut State) -> watch::Receiver<Option<Outcome>> {
         // If the sender was dropped without an outcome, its runtime has ended, and no outcome will follow.
         let alive = state.fetching.as_ref().filter(|outcome| outcome.has_changed().is_ok());

@@ -1,4 +1,5 @@
-//! Reads received Pix: those of a charge, one by its end-to-end id, and those of a period. Reads returns of sent Pix.
+//! Reads received Pix: the Pix of a charge, one Pix by its end-to-end id, and the Pix of a period. Reads returns of
+//! sent Pix.
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::txid::Txid;

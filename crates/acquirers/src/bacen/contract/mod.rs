@@ -44,13 +44,13 @@ pub struct ContractStep {
 /// The values of a trial.
 #[derive(Debug, Clone)]
 pub struct ContractTrial {
-    /// The txid of the test charge: never used before.
+    /// The txid of the test charge. No charge may have used it before.
     pub txid: Txid,
     /// The address of the test webhook. The registered address is restored at the end.
     pub webhook_url: String,
     /// The present instant. Charges are listed from 15 minutes before it, received Pix from one day before it.
     pub now: Timestamp,
-    /// A received Pix of at least R$ 0.01, which is returned in part; `None` skips the refund.
+    /// A received Pix, of which the trial returns R$ 0.01; `None` skips the refund.
     pub paid: Option<EndToEndId>,
 }
 

@@ -1,4 +1,5 @@
-//! Lists the infractions of the account: the unresolved ones by deadline, or those of one status.
+//! Lists the infractions of the account: the unresolved infractions by deadline, all infractions, or the infractions of
+//! one status.
 
 use actix_web::HttpResponse;
 use askama::Template;

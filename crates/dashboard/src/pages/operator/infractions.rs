@@ -87,7 +87,7 @@ pub(crate) async fn list(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.ok(&InfractionsPage { page: visit.layout(), t, i, o, infractions, next }))
 }
 
-/// Shows an infraction, with the form of its decision while it waits for one.
+/// Shows an infraction. While the infraction waits for a decision, the page has the form of the decision.
 pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpRequest) -> Result<HttpResponse, Failure> {
     let infraction = find(&visit, &id).await?;
     page(&visit, infraction, request.query_string() == "changed", (None, "", "")).await
