@@ -262,8 +262,8 @@ impl RunningService for Service {
         }
     }
 
-    /// Stops in this order: no new requests are accepted, requests in flight are answered, the background loops end,
-    /// webhooks in flight are sent, the queue of commits is emptied.
+    /// Stops in this order: accepts no new requests, answers the requests in flight, ends the background loops,
+    /// finishes the webhooks in flight, empties the commit queue.
     async fn stop(mut self: Box<Self>) {
         self.draining.store(true, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;

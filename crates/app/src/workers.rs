@@ -97,8 +97,8 @@ pub fn start(
     loops
 }
 
-/// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, of open orders at drained
-/// acquirers, of crypto reviews, and of the last verification of the ledger.
+/// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, and of open orders at drained
+/// acquirers. Also updates the metrics of crypto reviews and of the last verification of the ledger.
 async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     let counts = callbacks::count(ports).await?;
     gauges::show_callbacks(&ports.acquirers.names(), &counts);

@@ -104,7 +104,7 @@ pub(super) struct GivenBack<'a> {
     #[serde(borrow, rename = "rtrId")]
     pub(super) rtr_id: Option<&'a RawValue>,
     pub(super) valor: Option<&'a RawValue>,
-    /// One instant, or an object with the instants of request and settlement.
+    /// The instant of the return, or an object with the instants of request and settlement.
     pub(super) horario: Option<&'a RawValue>,
     pub(super) status: Option<&'a RawValue>,
 }

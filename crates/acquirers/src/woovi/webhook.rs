@@ -80,7 +80,7 @@ async fn registered(api: &Api, url: &str, deadline: Deadline) -> Result<Vec<Stri
         let is_ours = non_empty_text(webhook.url).as_deref() == Some(url) && webhook.is_active != Some(false);
         Ok(if is_ours { non_empty_text(webhook.event) } else { None })
     };
-    // One page is enough, because an address has one webhook per event, and a page has more rows than [`EVENTS`].
+    // The first page is enough: an address has one webhook per event, and a page has more rows than [`EVENTS`].
     let page = list::fetch(api, WEBHOOKS, &[("url", url)], 0, deadline, row).await?;
     Ok(page.rows)
 }
