@@ -25,7 +25,7 @@ pub(crate) enum Failure {
     Ended,
     /// Another CSV file of the account is still being downloaded.
     FileUnfinished,
-    /// Too many attempts.
+    /// Too many attempts at a login or a code, or too many requests of a session or an address.
     Throttled,
     /// A part of the service failed or did not answer in time. The text is for the log.
     Unavailable(String),
@@ -39,7 +39,7 @@ impl fmt::Display for Failure {
             Self::NotFound => formatter.write_str("not found"),
             Self::Ended => formatter.write_str("the last wrong code ended the action"),
             Self::FileUnfinished => formatter.write_str("another CSV file of the account is still being downloaded"),
-            Self::Throttled => formatter.write_str("too many attempts"),
+            Self::Throttled => formatter.write_str("too many attempts or requests"),
             Self::Unavailable(why) => formatter.write_str(why),
         }
     }

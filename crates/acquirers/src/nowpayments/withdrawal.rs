@@ -44,8 +44,9 @@ struct Verification<'a> {
 
 /// Sends `POST /v1/payout` once.
 ///
-/// If the answer is unreadable or differs from the order, the outcome is unknown, because the withdrawal may exist. After a refusal the
-/// withdrawal is looked up, because a taken identifier has the same code as other refusals.
+/// If the answer is unreadable or differs from the order, the outcome is unknown, because the withdrawal may exist.
+/// After a refusal the withdrawal is looked up, because the refusal of an identifier that exists already has the same
+/// code as other refusals.
 pub(super) async fn create(
     api: &Api,
     order: &CryptoWithdrawalOrder,

@@ -36,7 +36,7 @@ use crate::logging::chain;
 
 /// The duration of a crypto withdrawal in the built-in sandbox, long enough for a tester to make the withdrawal fail.
 const WITHDRAWAL_TAKES_MS: u32 = 2_000;
-/// The sandbox's own file in the data directory.
+/// The name of the sandbox's state file in the data directory.
 const STATE_FILE: &str = "sandbox.journal";
 
 /// Returns the path of the sandbox's state file and creates its directory.
@@ -45,7 +45,7 @@ fn state_file(config: &Config) -> anyhow::Result<PathBuf> {
     Ok(config.data_dir.join(STATE_FILE))
 }
 
-/// Starts the built-in sandbox on a free port of this machine, with its file in the data directory.
+/// Starts the built-in sandbox on a free port of this machine, with the state file in the data directory.
 ///
 /// # Errors
 /// The sandbox cannot start.
@@ -124,7 +124,7 @@ pub fn upstream(credentials: Credentials, config: &Config, callback_url: Option<
     Ok(Upstream { acquirers: vec![acquirer(credentials)?], crypto: Some(crypto) })
 }
 
-/// Returns `true` if another process has locked the sandbox's file.
+/// Returns `true` if another process has locked the sandbox's state file.
 fn is_in_use(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(SandboxError::State(JournalError::InUse(_))))
 }

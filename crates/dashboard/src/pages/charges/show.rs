@@ -59,7 +59,7 @@ struct ChargePage<'a> {
     curl: String,
 }
 
-/// The part of a charge that waits for its payer.
+/// The part of the page that only a pending charge has.
 struct Open {
     qr: Option<Arc<str>>,
     code: String,

@@ -82,7 +82,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     }
 }
 
-/// Returns the decision of a form, or the text of the first mistake.
+/// Returns the decision of a form, or the text about the form's first mistake.
 fn decision(form: &Form, t: &'static ReviewTexts) -> Result<PendingAction, &'static str> {
     let withdrawal = || CryptoWithdrawalId::parse(form.get("id")).map_err(|_| t.not_waiting);
     let decision = match form.get("decision") {

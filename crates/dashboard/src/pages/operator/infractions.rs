@@ -106,7 +106,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
     }
 }
 
-/// Returns the decision of a form, or the text of the first mistake.
+/// Returns the decision of a form, or the text about the form's first mistake.
 fn decision(form: &Form, infraction: &Infraction, t: &'static ReviewTexts) -> Result<PendingAction, &'static str> {
     if !infraction.needs_review() {
         return Err(t.not_waiting);

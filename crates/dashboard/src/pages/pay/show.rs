@@ -39,7 +39,7 @@ struct PayPage {
     can_pay: bool,
 }
 
-/// The part of a charge that can be paid.
+/// The part of the page that only a payable charge has.
 struct Open {
     qr: Option<Arc<str>>,
     code: String,

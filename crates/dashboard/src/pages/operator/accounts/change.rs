@@ -32,7 +32,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
     }
 }
 
-/// Returns the change, or the text of the first mistake.
+/// Returns the change, or the text about the form's first mistake.
 fn change(form: &Form, t: &'static OperatorTexts) -> Result<AccountChange, &'static str> {
     match form.get("change") {
         "approve" => Ok(AccountChange::Approve),
