@@ -22,7 +22,7 @@ pub struct Coin {
     pub network: &'static str,
     /// The decimals on the chain.
     pub decimals: u32,
-    /// The token's contract.
+    /// The contract of a token; `None` for the coin of the network itself.
     pub contract: Option<&'static str>,
     /// The form of deposit addresses.
     pub address: AddressForm,

@@ -43,7 +43,8 @@ pub struct CryptoWithdrawalItem {
     pub batch_id: String,
     /// `unique_external_id`.
     pub unique_external_id: Option<String>,
-    /// The number of withdrawals with this `unique_external_id`. Above one means that money was sent twice.
+    /// The number of withdrawals with this `unique_external_id`. A count above one means that the client created the withdrawal more than
+    /// once.
     pub count: usize,
     /// The number of requests for the verification of its batch.
     pub verifications: u32,
