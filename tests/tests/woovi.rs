@@ -2,15 +2,16 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Engine, Institution, Node, Shop, borrowed, eventually, id, on_both, own};
 
 on_both! {
     paid_charge_is_credited_by_its_callback payout_with_lost_approval_is_sent_once refund_goes_back_once
     dispute_is_defended_and_won returned_payout_is_credited_once
-    operator_credits_return_before_its_callback
+    operator_credits_return_before_its_callback return_without_callback_is_reported_until_credited
 }
 
 async fn with_money(engine: Engine, psp: &Institution) -> (Node, Shop, String, String) {
@@ -55,15 +56,20 @@ async fn payout_with_lost_approval_is_sent_once(engine: Engine) {
     node.verify();
 }
 
-async fn refund_goes_back_once(engine: Engine) {
-    let psp = Institution::start();
-    let (node, shop, charge, _) = with_money(engine, &psp).await;
-    shop.order(&format!("/charges/{charge}/refunds"), r#"{"amount":40}"#).await.expect(201);
+/// Refunds a charge and waits for the completion.
+async fn refund(shop: &Shop, charge: &str, body: &str) {
+    shop.order(&format!("/charges/{charge}/refunds"), body).await.expect(201);
     eventually("the refund is completed", || async {
-        let refunds = shop.refunds(&charge).await;
+        let refunds = shop.refunds(charge).await;
         (refunds.len() == 1 && refunds[0]["status"] == "completed").then_some(())
     })
     .await;
+}
+
+async fn refund_goes_back_once(engine: Engine) {
+    let psp = Institution::start();
+    let (node, shop, charge, _) = with_money(engine, &psp).await;
+    refund(&shop, &charge, r#"{"amount":40}"#).await;
     assert_eq!(shop.available().await, "60.00");
     shop.check_statement().await;
     node.verify();
@@ -113,6 +119,45 @@ async fn returned_payout_is_credited_once(engine: Engine) {
     assert_eq!(shop.available().await, "100.00");
     shop.check_statement().await;
     node.verify();
+}
+
+/// Runs `cais reconcile` from an instant on. Returns the exit code and the report.
+fn reconciled(node: &Node, from: &str) -> (Option<i32>, Value) {
+    let (code, printed) = node.cais.cli_raw(&["reconcile", "--json", "--from", from]).unwrap();
+    let report = printed.lines().find(|line| line.contains("\"differences\"")).unwrap_or_else(|| panic!("{printed}"));
+    (code, serde_json::from_str(report).unwrap())
+}
+
+async fn return_without_callback_is_reported_until_credited(engine: Engine) {
+    let psp = Institution::start();
+    let (node, shop, charge, _) = with_money(engine, &psp).await;
+    let from = shop.fetch(&charge).await["created_at"].as_str().unwrap().to_owned();
+    refund(&shop, &charge, r#"{"amount":40}"#).await;
+    let (payout, name) = paid_out(&shop, &psp).await;
+    psp.ask(Method::PUT, "/sandbox/woovi/settings", &json!({"webhooks_paused": true})).await.expect(200);
+    // A return of the last five minutes is no difference yet.
+    psp.clock(-600).await;
+    let back = psp.return_sent(&name, &json!({"valor": "4.00"})).await.expect(200);
+    psp.clock(0).await;
+    let return_id = back["rtrId"].as_str().unwrap();
+    let before = minutes_before(&from, 20);
+    let (code, report) = reconciled(&node, &before);
+    let difference = json!({"kind": "payout_return_unknown", "acquirer": "main", "resource": null,
+        "upstream_id": return_id, "ours": null, "theirs": "4.00", "repaired": false});
+    assert_eq!((code, &report["differences"]), (Some(1), &json!([difference])), "{report}");
+    assert_eq!(shop.available().await, "50.00");
+    node.cli(&["payout", "credit-return", &payout, "--return-id", return_id, "--amount", "4", "--note", "in its list"]);
+    let (code, report) = reconciled(&node, &before);
+    assert_eq!((code, &report["differences"]), (Some(0), &json!([])), "{report}");
+    shop.until_available("54.00").await;
+    shop.check_statement().await;
+    node.verify();
+}
+
+/// Returns the instant some minutes before another.
+fn minutes_before(at: &str, minutes: i64) -> String {
+    let at: Timestamp = at.parse().unwrap();
+    at.checked_sub(SignedDuration::from_mins(minutes)).unwrap().to_string()
 }
 
 async fn operator_credits_return_before_its_callback(engine: Engine) {

@@ -148,6 +148,16 @@ impl Acquirer for Guarded {
         self.guard.call("list_sent", budget, work).await
     }
 
+    async fn list_payout_returns(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<ReturnedPart>, AcquirerError> {
+        let inner = self.inner();
+        let work = inner.list_payout_returns(request, budget);
+        self.guard.call("list_payout_returns", budget, work).await
+    }
+
     async fn find_received(
         &self,
         end_to_end_id: &EndToEndId,

@@ -330,6 +330,14 @@ pub trait Acquirer: Send + Sync {
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError>;
 
+    /// Lists the returns of sent Pix that were made in a period and that [`Acquirer::list_sent`] does not show. A row
+    /// does not name its payout.
+    async fn list_payout_returns(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<ReturnedPart>, AcquirerError>;
+
     /// Reads the received Pix with this end-to-end id. Returns `None` if the acquirer certainly does not have it.
     async fn find_received(
         &self,

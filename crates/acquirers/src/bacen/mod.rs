@@ -140,6 +140,14 @@ impl Acquirer for BacenAcquirer {
         Ok(UpstreamPage::new(Vec::new(), None))
     }
 
+    async fn list_payout_returns(
+        &self,
+        _: ListRequest,
+        _: Duration,
+    ) -> Result<UpstreamPage<ReturnedPart>, AcquirerError> {
+        Ok(UpstreamPage::new(Vec::new(), None))
+    }
+
     async fn find_received(
         &self,
         end_to_end_id: &EndToEndId,

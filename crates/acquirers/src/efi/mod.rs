@@ -153,6 +153,14 @@ impl Acquirer for EfiAcquirer {
         payout::page(self.bacen.api(), request, Deadline::after(budget)).await
     }
 
+    async fn list_payout_returns(
+        &self,
+        _: ListRequest,
+        _: Duration,
+    ) -> Result<UpstreamPage<ReturnedPart>, AcquirerError> {
+        Ok(UpstreamPage::new(Vec::new(), None))
+    }
+
     async fn find_received(
         &self,
         end_to_end_id: &EndToEndId,

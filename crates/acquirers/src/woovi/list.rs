@@ -22,6 +22,7 @@ const MAX_NAME_CHARS: usize = 64;
 /// A list of the API.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct List {
+    /// The path, with a filter that every request has.
     pub(super) path: &'static str,
     /// The field of the rows.
     pub(super) field: &'static str,

@@ -12,6 +12,7 @@ mod dispute;
 mod list;
 mod payment;
 mod payout;
+mod payout_return;
 mod refund;
 mod refusal;
 mod signature;
@@ -106,7 +107,7 @@ impl Acquirer for WooviAcquirer {
         return_id: &ReturnId,
         budget: Duration,
     ) -> Result<Option<ReturnedPart>, AcquirerError> {
-        transaction::find_return(&self.api, return_id, Deadline::after(budget)).await
+        payout_return::find(&self.api, return_id, Deadline::after(budget)).await
     }
 
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError> {
@@ -136,6 +137,14 @@ impl Acquirer for WooviAcquirer {
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamPayout>, AcquirerError> {
         payout::page(&self.api, request, Deadline::after(budget)).await
+    }
+
+    async fn list_payout_returns(
+        &self,
+        request: ListRequest,
+        budget: Duration,
+    ) -> Result<UpstreamPage<ReturnedPart>, AcquirerError> {
+        payout_return::page(&self.api, request, Deadline::after(budget)).await
     }
 
     async fn find_received(

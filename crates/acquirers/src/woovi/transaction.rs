@@ -1,10 +1,9 @@
-//! Reads received Pix: the Pix of a charge, one Pix by its end-to-end id, and the Pix of a period. Reads returns of
-//! sent Pix.
+//! Reads received Pix: the Pix of a charge, one Pix by its end-to-end id, and the Pix of a period.
 
-use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    AcquirerError, ListRequest, ReceivedPix, ReturnNature, ReturnedPart, UnreadableRow, UpstreamPage, UpstreamPayment,
+    AcquirerError, ListRequest, ReceivedPix, ReturnNature, UnreadableRow, UpstreamPage, UpstreamPayment,
     UpstreamProgress, UpstreamReturn, alerts,
 };
 use futures_util::{StreamExt as _, stream};
@@ -39,20 +38,20 @@ struct Envelope<'a> {
 
 /// A transaction. The API writes the end-to-end id in two ways.
 #[derive(Deserialize)]
-struct Transaction<'a> {
+pub(super) struct Transaction<'a> {
     #[serde(borrow, rename = "endToEndId")]
     end_to_end_id: Option<&'a RawValue>,
     #[serde(rename = "endToEndID")]
     older_end_to_end_id: Option<&'a RawValue>,
-    value: Option<&'a RawValue>,
-    time: Option<&'a RawValue>,
-    r#type: Option<&'a RawValue>,
-    status: Option<&'a RawValue>,
-    charge: Option<&'a RawValue>,
+    pub(super) value: Option<&'a RawValue>,
+    pub(super) time: Option<&'a RawValue>,
+    pub(super) r#type: Option<&'a RawValue>,
+    pub(super) status: Option<&'a RawValue>,
+    pub(super) charge: Option<&'a RawValue>,
 }
 
 impl Transaction<'_> {
-    fn id(&self) -> Option<String> {
+    pub(super) fn id(&self) -> Option<String> {
         non_empty_text(self.end_to_end_id).or_else(|| non_empty_text(self.older_end_to_end_id))
     }
 }
@@ -202,52 +201,15 @@ async fn read_one(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> 
 }
 
 /// Requests `GET /transaction/{id}`. Returns `None` if Woovi answers that the transaction does not exist.
-async fn get(api: &Api, id: &str, deadline: Deadline) -> Result<Option<Reply>, FindError> {
+pub(super) async fn get(api: &Api, id: &str, deadline: Deadline) -> Result<Option<Reply>, FindError> {
     let reply = api.get(&format!("/transaction/{id}"), deadline).await?;
     Ok((!refusal::is_absence(&reply, &TRANSACTION)).then_some(reply))
 }
 
-fn in_envelope(reply: &Reply) -> Result<&RawValue, FindError> {
+pub(super) fn in_envelope(reply: &Reply) -> Result<&RawValue, FindError> {
     let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
     let missing = || Defect::Unreadable("the answer has no transaction".to_owned());
     Ok(envelope.transaction.ok_or_else(missing)?)
-}
-
-/// Reads the return of a sent Pix by the id of the return. Returns `None` if Woovi does not show the return as settled.
-pub(super) async fn find_return(
-    api: &Api,
-    return_id: &ReturnId,
-    deadline: Deadline,
-) -> Result<Option<ReturnedPart>, AcquirerError> {
-    look_up_return(api, return_id, deadline).await.map_err(FindError::of_a_read)
-}
-
-async fn look_up_return(
-    api: &Api,
-    return_id: &ReturnId,
-    deadline: Deadline,
-) -> Result<Option<ReturnedPart>, FindError> {
-    let Some(reply) = get(api, return_id.as_str(), deadline).await? else { return Ok(None) };
-    let wrong = |field: &str, what: &str| Defect::mismatch(&format!("transaction.{field}"), what);
-    let unreadable = || Defect::mismatch("transaction", "cannot be read");
-    let row: Transaction<'_> = part(Some(in_envelope(&reply)?)).ok_or_else(unreadable)?;
-    if row.id().as_deref() != Some(return_id.as_str()) {
-        return Err(wrong("endToEndId", "differs from the request").into());
-    }
-    // In some documents the values of `type` and `status` are exchanged.
-    let (kind, status) = (non_empty_text(row.r#type), non_empty_text(row.status));
-    let is_return = [&kind, &status].into_iter().any(|found| found.as_deref() == Some("REFUND"));
-    // A return with a charge is the return of a received Pix, not of a payout. The charge may be of another system.
-    if !is_return || row.charge.is_some() {
-        tracing::warn!(acquirer = %api.name(), %return_id, "transaction is not the return of a sent Pix; it is not credited");
-        return Ok(None);
-    }
-    if [&kind, &status].into_iter().flatten().any(|found| !["REFUND", "CONFIRMED"].contains(&found.as_str())) {
-        return Ok(None);
-    }
-    let amount = row.value.and_then(cents).ok_or_else(|| wrong("value", "is not an amount"))?;
-    let at = at(row.time).ok_or_else(|| wrong("time", "is not an instant"))?;
-    Ok(Some(ReturnedPart { return_id: return_id.clone(), amount, at }))
 }
 
 /// Requests `GET /transaction`. Returns are read only for Pix whose status shows a return, because each read of returns
@@ -290,7 +252,9 @@ fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
     match non_empty_text(row.r#type).as_deref() {
         // The documents show all these types for received Pix.
         None | Some("PAYMENT" | "DYNAMIC" | "STATIC") => {}
-        Some("WITHDRAW" | "REFUND" | "FEE") => return Ok(None),
+        Some("WITHDRAW" | "REFUND" | "FEE" | "INTERNAL_TRANSFER" | "BALANCE_BLOCK" | "BALANCE_UNBLOCK") => {
+            return Ok(None);
+        }
         Some(_) => return Err(wrong("type", "is not a known type")),
     }
     let is_refunded = match non_empty_text(row.status).as_deref() {

@@ -10,10 +10,7 @@ use super::{
 };
 use crate::{
     psp::Psp,
-    state::{
-        Books,
-        sent::{SendOutcome, Sent},
-    },
+    state::{Books, sent::SendOutcome},
     wire::instant,
 };
 
@@ -119,19 +116,6 @@ fn returned(
     Some(if event == Event::RefundReceived {
         owned(psp, [("charge", Value::Null), ("pix", shown), ("pixQrCode", Value::Null), ("refunds", json!([]))])
     } else {
-        owned(psp, [("refundTransaction", shown), ("originalTransaction", original(sent))])
-    })
-}
-
-/// Returns a sent Pix as a transaction.
-fn original(sent: &Sent) -> Value {
-    json!({
-        "value": sent.amount.centavos(),
-        "time": instant(sent.requested_at),
-        "endToEndId": sent.end_to_end_id,
-        "status": "CONFIRMED",
-        "type": "PAYMENT",
-        "createdAt": instant(sent.requested_at),
-        "globalID": views::transaction_id(&sent.end_to_end_id),
+        owned(psp, [("refundTransaction", shown), ("originalTransaction", pix::sent_pix(sent))])
     })
 }

@@ -23,6 +23,7 @@ mod refunds;
 pub mod settings;
 pub mod state;
 mod statement;
+mod transactions;
 mod views;
 mod webhook_key;
 

@@ -233,6 +233,18 @@ impl Acquirer for FakePsp {
         .await
     }
 
+    async fn list_payout_returns(
+        &self,
+        request: ListRequest,
+        _: Duration,
+    ) -> Result<UpstreamPage<ReturnedPart>, AcquirerError> {
+        let span = request.from..=request.to;
+        self.list(List::PayoutReturns, request, |state| {
+            state.lone_returns.iter().filter(|part| span.contains(&part.at)).cloned().collect()
+        })
+        .await
+    }
+
     async fn find_received(
         &self,
         end_to_end_id: &EndToEndId,

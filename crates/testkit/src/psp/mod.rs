@@ -101,6 +101,8 @@ pub enum List {
     Received,
     /// Sent Pix.
     Sent,
+    /// Returns of sent Pix that are shown only by their own id.
+    PayoutReturns,
     /// Infractions.
     Infractions,
 }

@@ -4,8 +4,8 @@
 //! The position of a list advances after each complete window. After an outage of any length, the worker catches up in
 //! steps. A restart repeats at most one window.
 //!
-//! Sent Pix are compared again for as long as they can be returned: each pass compares one day of sending. Payments and
-//! withdrawals of a crypto processor are compared again for two days.
+//! Sent Pix are compared again for as long as they can be returned: each pass compares one day of sending, and the
+//! returns that were made on that day. Payments and withdrawals of a crypto processor are compared again for two days.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{Acquirer, CryptoProcessor, PollPosition, UpstreamList, alerts};
@@ -17,7 +17,7 @@ use super::report::{Difference, DifferenceKind, Findings, Report};
 use super::sent::SentList;
 use super::windows::{WIDEST, Windows};
 use super::withdrawals::WithdrawalList;
-use super::{RETURNS_WITHIN, Run, infractions, lists, name_missing, names};
+use super::{RETURNS_WITHIN, Run, infractions, lists, name_missing, names, payout_returns};
 use crate::ports::Ports;
 use crate::positions;
 use crate::store_error::StoreError;
@@ -236,7 +236,8 @@ impl Pass<'_> {
                 lists::compare(&ReceivedList { run: &run, name, acquirer }, &mut findings).await
             }
             Source::Sent(acquirer) | Source::Returns(acquirer) => {
-                lists::compare(&SentList { run: &run, name, acquirer }, &mut findings).await
+                let sent = lists::compare(&SentList { run: &run, name, acquirer }, &mut findings).await;
+                sent.and(payout_returns::compare(&run, name, acquirer, &mut findings).await)
             }
             Source::Deposits(processor) => lists::compare(&DepositList { run: &run, processor }, &mut findings).await,
             Source::Withdrawals(processor) => {

@@ -9,6 +9,7 @@ mod automatic;
 mod deposits;
 mod infractions;
 mod lists;
+mod payout_returns;
 mod received;
 mod report;
 mod returns;
@@ -93,6 +94,7 @@ pub async fn run(
         if acquirer.sends_payouts() {
             compared.push(lists::compare(&SentList { run: &run, name, acquirer: &*acquirer }, &mut findings).await);
             compared.push(sent::compare_returns(&run, name, &*acquirer, &mut findings).await);
+            compared.push(payout_returns::compare(&run, name, &*acquirer, &mut findings).await);
         }
         for error in compared.into_iter().filter_map(Result::err) {
             findings.cannot_read(name, format!("local records: {error}"));

@@ -29,6 +29,8 @@ pub enum DifferenceKind {
     PayoutOutcome,
     /// The acquirer does not have a payout that this service requested.
     PayoutNotListed,
+    /// A sent Pix was returned, and the return was not credited. The acquirer does not name the payout.
+    PayoutReturnUnknown,
     /// A Pix was returned without a refund of this service.
     RefundUnknown,
     /// The refund's outcome differs.
@@ -70,6 +72,7 @@ impl DifferenceKind {
             Self::PayoutAmount => "payout_amount",
             Self::PayoutOutcome => "payout_outcome",
             Self::PayoutNotListed => "payout_not_listed",
+            Self::PayoutReturnUnknown => "payout_return_unknown",
             Self::RefundUnknown => "refund_unknown",
             Self::RefundOutcome => "refund_outcome",
             Self::RefundAmount => "refund_amount",

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::event::EventType;
@@ -13,9 +14,10 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{AuditFilter, AuditQueries as _, AuditRow, CallbackState, Clock as _, PageRequest};
 use cais_testkit::builders::{a_return_id, an_end_to_end_id, an_operator, main_acquirer};
 use cais_testkit::logs::CapturedLogs;
+use cais_testkit::psp::{List, Listing};
 use cais_use_cases::callbacks::receive;
 use cais_use_cases::payouts::credit_return::{CreditReturnError, SeenReturn, credit_return};
-use cais_use_cases::reconcile::{self, Difference, Report};
+use cais_use_cases::reconcile::{self, Difference, DifferenceKind, Report};
 use cais_use_cases::store_error::StoreError;
 use uuid::Uuid;
 
@@ -248,6 +250,63 @@ async fn command_under_endless_contention_credits_nothing() {
     assert!(matches!(contended, Err(CreditReturnError::Store(StoreError::Unavailable(_)))), "{contended:?}");
     assert_eq!((commits.load(Ordering::SeqCst), world.money().0), (8, WITHOUT + 8));
     world.check().await;
+}
+
+/// Returns the uncredited returns that a comparison up to now finds.
+async fn uncredited(world: &World, payout: &Payout) -> Vec<Difference> {
+    let (from, until) = (payout.created_at, world.clock.now());
+    let report = reconcile::run(&world.ports, from, until, true, &|_| {}).await.unwrap();
+    assert_eq!(report.unread, []);
+    report.differences.into_iter().filter(|found| found.kind == DifferenceKind::PayoutReturnUnknown).collect()
+}
+
+#[tokio::test]
+async fn return_without_callback_is_a_difference_until_credited() {
+    let world = World::new().await;
+    let payout = world.completed().await;
+    let return_id = shown_alone(&world, 400);
+    assert_eq!(uncredited(&world, &payout).await, [], "a callback may still come");
+    world.clock.advance(LONG);
+    let found = uncredited(&world, &payout).await;
+    let [difference] = found.as_slice() else { unreachable!("{found:?}") };
+    assert_eq!((difference.upstream_id.as_str(), difference.theirs.as_deref()), (return_id.as_str(), Some("4.00")));
+    assert!(!difference.repaired);
+    assert_eq!((world.money().0, world.only_payout().returned), (WITHOUT, Money::ZERO), "no payout is guessed");
+    command(&world, payout.id, &return_id, 400).await.unwrap();
+    assert_eq!(uncredited(&world, &payout).await, []);
+    world.check().await;
+}
+
+#[tokio::test]
+async fn return_without_callback_raises_alert_within_a_pass() {
+    let world = World::new().await;
+    world.completed().await;
+    reconcile::run_once(&world.ports).await.unwrap();
+    world.clock.advance(LONG);
+    shown_alone(&world, 400);
+    let logs = CapturedLogs::start();
+    for alerts in [0, 1] {
+        reconcile::run_once(&world.ports).await.unwrap();
+        let found = logs.alerts("reconcile_difference");
+        assert_eq!(found.iter().filter(|line| line["kind"] == "payout_return_unknown").count(), alerts, "{found:?}");
+        world.clock.advance(Duration::from_mins(10));
+    }
+}
+
+#[tokio::test]
+async fn unread_list_of_returned_payouts_is_reported() {
+    for (listing, reason) in [
+        (Listing::Silent, "outcome unknown: no answer"),
+        (Listing::Circles, "page 0 names page 0 as the next page"),
+        (Listing::Endless, "the list has more than 10000 pages"),
+    ] {
+        let world = World::new().await;
+        let payout = world.completed().await;
+        world.psp.set_list(List::PayoutReturns, listing);
+        world.clock.advance(LONG);
+        let report = reconcile::run(&world.ports, payout.created_at, world.clock.now(), true, &|_| {}).await.unwrap();
+        assert_eq!(report.unread, [(main_acquirer(), format!("list of returned payouts: {reason}"))]);
+    }
 }
 
 #[tokio::test]

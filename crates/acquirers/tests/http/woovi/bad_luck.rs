@@ -60,6 +60,9 @@ async fn calls_about_money_out_report_the_right_outcome() {
         assert_outcomes("find return", json!({"transaction": payout_return()}), |url, budget| async move {
             woovi(&url).find_payout_return(&return_id(), budget).await
         }),
+        assert_outcomes("list returns", last_page("transactions", &[payout_return()]), |url, budget| async move {
+            woovi(&url).list_payout_returns(day(0), budget).await
+        }),
         assert_outcomes("refund", refund("IN_PROCESSING"), |url, budget| async move {
             woovi(&url).send_refund(&refund_order(), budget).await
         }),

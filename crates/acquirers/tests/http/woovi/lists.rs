@@ -1,9 +1,11 @@
 //! Tests lists of received and sent Pix, one received Pix, and the balance.
 
-use cais_ports::Acquirer as _;
+use cais_domain::money::Money;
+use cais_ports::{Acquirer as _, ReturnedPart};
 use serde_json::json;
 
 use super::answers::{asked, last_page, payment, refused, transaction, woovi};
+use super::callbacks::{payout_return, return_id};
 use crate::answers::{BUDGET, NAME, PIX, TXID, changed, day, html, json_reply, kind, pix, reason};
 use crate::server::Server;
 
@@ -88,6 +90,52 @@ async fn sent_pix_are_listed_with_foreign_ones_left_out() {
     let unreadable: Vec<_> = page.unreadable.iter().map(|row| (row.name.as_str(), row.reason.as_str())).collect();
     assert_eq!(unreadable, [(NAME, "the answer's payments[3].value is not an amount")]);
     assert!(server.seen().remove(0).path.starts_with("/api/v1/payment?start="));
+}
+
+#[tokio::test]
+async fn returns_of_sent_pix_are_listed_apart() {
+    let with = |pointer: &str, value: serde_json::Value| changed(payout_return(), pointer, Some(value));
+    let mut exchanged = with("/type", json!("CONFIRMED"));
+    exchanged["status"] = json!("REFUND");
+    let rows = [
+        payout_return(),
+        exchanged,
+        // A return of a received Pix, one in flight, a rejected one, and a Pix that is no return.
+        with("/charge", json!({"correlationID": TXID})),
+        with("/status", json!("IN_PROCESSING")),
+        with("/status", json!("REJECTED")),
+        with("/type", json!("WITHDRAW")),
+        // Rows that cannot be read are reported.
+        with("/value", json!(4.5)),
+        with("/value", json!(-400)),
+        with("/endToEndId", json!("D3168")),
+    ];
+    let page = last_page("transactions", &rows);
+    let server = Server::start(move |_, _| json_reply(200, &page)).await;
+    let page = woovi(&server.url()).list_payout_returns(day(0), BUDGET).await.unwrap();
+    let part = ReturnedPart {
+        return_id: return_id(),
+        amount: Money::from_centavos(400),
+        at: "2026-11-20T16:00:00Z".parse().unwrap(),
+    };
+    assert_eq!((page.rows, page.next), (vec![part.clone(), part], None));
+    let unreadable: Vec<_> = page.unreadable.iter().map(|row| (row.name.as_str(), row.reason.as_str())).collect();
+    let wrong = "the answer's transactions[";
+    let (id, value) = (return_id(), |row: usize| format!("{wrong}{row}].value is not an amount"));
+    assert_eq!(
+        unreadable,
+        [
+            (id.as_str(), value(6).as_str()),
+            (id.as_str(), value(7).as_str()),
+            ("D3168", format!("{wrong}8].endToEndId is not the id of a return").as_str()),
+        ]
+    );
+    let query = "start=2026-11-20T00%3A00%3A00Z&end=2026-11-21T00%3A00%3A00Z&skip=0&limit=100";
+    assert_eq!(server.seen().remove(0).path, format!("/api/v1/transaction?type=REFUND&{query}"));
+    for answer in [refused(400, "type inválido"), html(200), json_reply(200, &json!({"transactions": {}}))] {
+        let server = Server::start(move |_, _| answer.clone()).await;
+        assert_ne!(kind(&woovi(&server.url()).list_payout_returns(day(0), BUDGET).await), "ok");
+    }
 }
 
 #[tokio::test]

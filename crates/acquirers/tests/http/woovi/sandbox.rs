@@ -153,6 +153,24 @@ async fn payout_is_sent_once_with_lost_replies() {
 }
 
 #[tokio::test]
+async fn returned_payout_is_listed_beside_refunds() {
+    let bed = Bed::start().await;
+    let pix = bed.paid().await;
+    bed.woovi.send_refund(&RefundOrder { end_to_end_id: pix.clone(), ..refund_order() }, BUDGET).await.unwrap();
+    let order = PayoutOrder { amount: Money::from_centavos(100), ..payout_order() };
+    bed.woovi.send_payout(&order, BUDGET).await.unwrap();
+    bed.control.set_clock_offset(60).unwrap();
+    let returned = bed.control.return_sent(order.instruction_id.as_str(), None).unwrap();
+    let listed = bed.woovi.list_payout_returns(all(0), BUDGET).await.unwrap();
+    let rows: Vec<_> = listed.rows.iter().map(|part| (part.return_id.as_str(), part.amount)).collect();
+    assert_eq!((rows, listed.unreadable), (vec![(&*returned.return_id, order.amount)], vec![]));
+    // The account's list has the payout and both returns too. They are no received Pix.
+    let received = bed.woovi.list_received(all(0), BUDGET).await.unwrap();
+    let rows: Vec<_> = received.rows.iter().map(|row| &row.payment.end_to_end_id).collect();
+    assert_eq!((rows, received.unreadable), (vec![&pix], vec![]));
+}
+
+#[tokio::test]
 async fn payout_without_money_awaits_its_approval() {
     let bed = Bed::start().await;
     bed.control.set_balance(Money::ZERO).unwrap();

@@ -1,16 +1,15 @@
-//! `/transaction`: received Pix, and the returns of sent ones.
+//! `/transaction`: received Pix, sent Pix, and the returns of both.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Shared, admit, json as answer};
 use crate::{
     requests::Operation,
-    woovi::{charges, error::WooviError, ids, paging::Query, views::pix},
+    woovi::{charges, error::WooviError, ids, paging::Query, transactions, views::pix},
 };
 
-/// `GET /transaction?charge=`: received Pix by arrival, the newest first. `charge` is a `correlationID`.
+/// `GET /transaction?charge=&type=`: all transactions, the newest first. `charge` is a `correlationID`.
 ///
 /// # Errors
 /// 400 for bad parameters and an unknown charge.
@@ -19,18 +18,15 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Woo
     let mut query = Query::of(&request)?;
     let page = query.page()?;
     let charge = query.take("charge");
+    let kind = query.take("type").map(transactions::checked_kind).transpose()?;
     query.conclude()?;
     let store = psp.read();
     let books = store.books();
-    let txid = charge.map(|id| charges::find_any(books, &id).map(|cob| cob.txid.clone())).transpose()?;
-    let mut found: Vec<_> = match &txid {
-        Some(txid) => books.find_cob(txid).into_iter().flat_map(|(_, cob)| books.payments_of(cob)).collect(),
-        None => books.payments_between(Timestamp::MIN, Timestamp::MAX).collect(),
-    };
-    found.retain(|payment| page.has(payment.paid_at));
-    found.reverse();
+    let cob = charge.map(|id| charges::find_any(books, &id)).transpose()?;
+    let mut found = transactions::newest(books, cob);
+    found.retain(|row| page.has(row.at()) && kind.as_deref().is_none_or(|kind| row.kind() == kind));
     let (rows, info) = page.cut(found.into_iter());
-    let transactions: Vec<Value> = rows.into_iter().map(|payment| pix::pix(&psp, books, payment)).collect();
+    let transactions: Vec<Value> = rows.into_iter().map(|row| row.view(&psp, books)).collect();
     Ok(answer(&json!({ "status": "OK", "pageInfo": info, "transactions": transactions })))
 }
 

@@ -9,7 +9,7 @@ use crate::{
     state::{
         Books,
         payment::{Payment, Refund, RefundOutcome},
-        sent::{Sent, SentReturn},
+        sent::{SendOutcome, Sent, SentReturn},
     },
     wire::instant,
 };
@@ -36,16 +36,20 @@ pub fn pix(psp: &Psp, books: &Books, payment: &Payment) -> Value {
     })
 }
 
-/// Returns a return in the form of a charge's refunds.
-#[must_use]
-pub fn charge_refund(refund: &Refund) -> Value {
-    let status = match refund.outcome {
+/// Returns the status of a return, as transactions and the refunds of a charge show it.
+const fn status(refund: &Refund) -> &'static str {
+    match refund.outcome {
         RefundOutcome::Processing => "IN_PROCESSING",
         RefundOutcome::Returned { .. } => "CONFIRMED",
         RefundOutcome::Failed { .. } => "REJECTED",
-    };
+    }
+}
+
+/// Returns a return in the form of a charge's refunds.
+#[must_use]
+pub fn charge_refund(refund: &Refund) -> Value {
     json!({
-        "status": status,
+        "status": status(refund),
         "value": refund.amount.centavos(),
         "correlationID": refund.id,
         "endToEndId": refund.return_id,
@@ -79,16 +83,45 @@ pub fn refund_id(refund: &Refund) -> String {
     refund.return_id.to_lowercase()
 }
 
-/// Returns a return as a transaction of webhooks.
+/// Returns a return of a received Pix as a transaction of webhooks.
 #[must_use]
 pub fn refund_transaction(payment: &Payment, refund: &Refund) -> Value {
-    let status = if matches!(refund.outcome, RefundOutcome::Failed { .. }) { "REJECTED" } else { "CONFIRMED" };
     returned(
-        status,
+        status(refund),
         (refund.amount.centavos(), refund.amount < payment.amount),
         &refund.return_id,
         (refund.requested_at, refund_time(refund)),
     )
+}
+
+/// Returns the return of a received Pix as a transaction of a list, with its charge.
+#[must_use]
+pub fn listed_refund(psp: &Psp, books: &Books, (payment, refund): (&Payment, &Refund)) -> Value {
+    let mut shown = refund_transaction(payment, refund);
+    let cob = books.find_cob(&payment.txid).map(|(_, cob)| charge::charge(psp, books, cob));
+    if let (Some(fields), Some(charge)) = (shown.as_object_mut(), cob) {
+        fields.insert("charge".to_owned(), charge);
+    }
+    shown
+}
+
+/// Returns a sent Pix as a transaction.
+#[must_use]
+pub fn sent_pix(sent: &Sent) -> Value {
+    let status = match sent.outcome {
+        SendOutcome::Processing => "IN_PROCESSING",
+        SendOutcome::Settled { .. } => "CONFIRMED",
+        SendOutcome::Failed(_) => "REJECTED",
+    };
+    json!({
+        "value": sent.amount.centavos(),
+        "time": instant(sent.requested_at),
+        "endToEndId": sent.end_to_end_id,
+        "status": status,
+        "type": "WITHDRAW",
+        "createdAt": instant(sent.requested_at),
+        "globalID": transaction_id(&sent.end_to_end_id),
+    })
 }
 
 /// Returns the return of a sent Pix as a transaction.
@@ -98,7 +131,7 @@ pub fn sent_return(sent: &Sent, back: &SentReturn) -> Value {
     returned("CONFIRMED", (back.amount.centavos(), is_partial), &back.return_id, (back.at, back.at))
 }
 
-/// Returns the part of a Pix that came back, as a transaction of webhooks.
+/// Returns the part of a Pix that came back, as a transaction.
 fn returned(
     status: &str,
     (value, partial): (i64, bool),
