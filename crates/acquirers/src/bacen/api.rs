@@ -1,5 +1,6 @@
 //! Sends authenticated requests of the API Pix. Most answers are returned unparsed.
 
+use std::fmt;
 use std::sync::Arc;
 
 use cais_domain::acquirer_name::AcquirerName;
@@ -28,8 +29,7 @@ const CHARGE_ABSENT: [&str; 3] = ["CobNaoEncontrado", "NaoEncontrado", "cobranca
 /// The largest accepted page of a list, in bytes.
 const MAX_LIST_BYTES: usize = 2 * 1024 * 1024;
 
-/// The API of one institution.
-#[derive(Debug)]
+/// The API of one institution. `Debug` shows only the name, because addresses and headers may contain keys.
 pub(crate) struct Api {
     name: AcquirerName,
     key: PixKey,
@@ -271,8 +271,13 @@ impl Api {
     }
 }
 
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// The path, headers and query that an institution adds to every request.
-#[derive(Debug)]
 struct Decoration {
     path_prefix: String,
     headers: Vec<(HeaderName, HeaderValue)>,

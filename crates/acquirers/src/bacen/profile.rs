@@ -1,5 +1,7 @@
 //! The differences between institutions of the standard, as data.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
@@ -45,8 +47,9 @@ impl Dates {
 
 /// The differences of one institution from the standard.
 ///
-/// In the values of `headers` and `query`, `{client_id}` and `{application_key}` stand for the configured values.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// In the values of `headers` and `query`, `{client_id}` and `{application_key}` stand for the configured values. `Debug`
+/// shows only the names of headers, because configured values may be secrets.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Profile {
     /// The path of the API, in place of `/v2`.
     pub path_prefix: String,
@@ -66,6 +69,16 @@ pub struct Profile {
     pub query: Vec<(String, String)>,
     /// The form of instants.
     pub dates: Dates,
+}
+
+impl fmt::Debug for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("Profile")
+            .field("path_prefix", &self.path_prefix)
+            .field("headers", &headers)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The standard, with the most common token request.

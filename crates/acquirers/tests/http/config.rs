@@ -1,6 +1,6 @@
 //! Tests invalid configurations, and hidden secrets.
 
-use cais_acquirers::{BacenAcquirer, BacenConfig, BacenConfigError, Certificate, Secret};
+use cais_acquirers::{BacenAcquirer, BacenConfig, BacenConfigError, Certificate, Profile, Secret};
 
 use crate::answers::config;
 
@@ -39,6 +39,12 @@ fn invalid_configuration_is_named() {
 fn debug_output_hides_secrets() {
     let mut config = config("http://127.0.0.1:9");
     config.certificate = Some(Certificate::new(b"hush".to_vec(), Some(Secret::new("hush"))));
+    config.application_key = Some(Secret::new("hush"));
+    config.profile = Profile {
+        headers: vec![("x-api-key".to_owned(), "hush".to_owned())],
+        query: vec![("key".to_owned(), "{application_key}".to_owned())],
+        ..Profile::default()
+    };
     let shown = format!("{config:?} {:?}", config.client_secret);
     assert!(!shown.contains("hush") && !shown.contains("104, 117, 115, 104"), "{shown}");
     config.certificate = None;
