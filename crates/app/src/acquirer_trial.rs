@@ -5,12 +5,12 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use cais_acquirers::{BacenAcquirer, ContractStep, ContractTrial};
 use cais_cli::AcquirerTest;
-use cais_config::{AcquirerKind, Config};
+use cais_config::{AcquirerKind, Config, Pairs};
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
-use cais_ports::{Clock as _, IdGenerator as _, PayoutOrder};
+use cais_ports::{Clock as _, IdGenerator as _, PayoutOrder, Secret};
 use cais_secrets::UuidV7;
 use serde_json::{Value, json};
 
@@ -19,6 +19,9 @@ use crate::wiring;
 
 /// The address of the test webhook. The previous address is restored after the trial.
 const WEBHOOK_URL: &str = "https://example.com/cais-contract-test";
+
+/// The shortest text that is masked by its value. A shorter one, such as a branch number, is also a part of other texts.
+const MIN_SECRET_BYTES: usize = 8;
 
 /// Runs the trial. Returns the report as JSON, and `true` if no step has a divergence.
 ///
@@ -53,9 +56,9 @@ pub async fn run(config: &Config, name: &AcquirerName, test: &AcquirerTest) -> a
         }
         AcquirerKind::Woovi => bail!("the kind `woovi` does not serve the Central Bank's API Pix"),
     };
-    if let Some(key) = &settings.application_key {
-        report.mask(key.expose());
-    }
+    let secrets = [&settings.application_key, &settings.client_secret].into_iter().flatten().map(Secret::expose);
+    let headers = settings.extra_headers.iter().flat_map(|Pairs(pairs)| pairs).map(|(_, value)| value.as_str());
+    secrets.chain(headers).filter(|secret| secret.len() >= MIN_SECRET_BYTES).for_each(|secret| report.mask(secret));
     let is_clean = report.is_clean();
     let mut value = serde_json::to_value(&report)?;
     if let Value::Object(object) = &mut value {

@@ -1,5 +1,5 @@
-//! Reads sent Pix. Answers that contradict the request are refused. An unreadable Pix of ours is reported as an
-//! unreadable row of its list, so that no movement of money is missed.
+//! Reads sent Pix. Answers that contradict the request are refused. An unreadable Pix of ours in a list is reported, so
+//! that no movement of money is missed.
 
 use cais_domain::document::Cpf;
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};

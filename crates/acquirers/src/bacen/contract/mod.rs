@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
+use self::judge::MASK;
 use super::BacenAcquirer;
 use super::api::CallbackHeader;
 
@@ -61,11 +62,22 @@ impl ContractReport {
         self.steps.iter().all(|step| step.divergences.is_empty())
     }
 
-    /// Replaces a secret in divergences, which may repeat a part of an answer.
+    /// Replaces a secret in answers, which may repeat a part of a request, and in divergences.
     pub fn mask(&mut self, secret: &str) {
-        for divergence in self.steps.iter_mut().flat_map(|step| &mut step.divergences) {
-            *divergence = divergence.replace(secret, "***");
+        for step in &mut self.steps {
+            step.divergences.iter_mut().for_each(|divergence| *divergence = divergence.replace(secret, MASK));
+            step.answer.iter_mut().for_each(|answer| replace(answer, secret));
         }
+    }
+}
+
+/// Replaces a secret in all texts of a value, in every depth.
+fn replace(value: &mut Value, secret: &str) {
+    match value {
+        Value::String(text) => *text = text.replace(secret, MASK),
+        Value::Array(values) => values.iter_mut().for_each(|value| replace(value, secret)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| replace(value, secret)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
