@@ -120,12 +120,30 @@ fn changed(row: &AuditRow) -> String {
 fn differences(path: &str, before: &Value, after: &Value, parts: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
-            for (name, value) in after {
+            let removed = before.keys().filter(|name| !after.contains_key(*name));
+            for name in after.keys().chain(removed) {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                differences(&path, before.get(name).unwrap_or(&Value::Null), value, parts);
+                let [before, after] = [before, after].map(|state| state.get(name).unwrap_or(&Value::Null));
+                differences(&path, before, after, parts);
             }
         }
         _ if before == after => {}
         _ => parts.push(format!("{path}: {before} → {after}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn changed_added_and_removed_fields_are_differences() {
+        let mut parts = Vec::new();
+        let before = json!({"name": "a", "fees": {"fixed": 1, "min": 2}, "old": true});
+        let after = json!({"name": "a", "fees": {"fixed": 3, "min": 2}, "new": true});
+        differences("", &before, &after, &mut parts);
+        assert_eq!(parts, ["fees.fixed: 1 → 3", "new: null → true", "old: true → null"]);
     }
 }

@@ -255,7 +255,7 @@ async fn move_charge(
     responses(
         (status = 200, description = "The current fault.", body = Faults,
             example = json!(examples::literal(r#"{"acquirer":"sandbox","mode":"slow","latency_ms":2000}"#))),
-        Errors<(OfBody, code::NotFound)>,
+        Errors<(OfBody, code::AccountSuspended, code::NotFound)>,
     ),
 )]
 #[put("/sandbox/faults")]
@@ -296,7 +296,7 @@ pub async fn set_faults(
     responses(
         (status = 200, description = "The current clock offset.", body = Clock,
             example = json!(examples::literal(r#"{"offset_s":3600}"#))),
-        Errors<(OfBody, code::NotFound)>,
+        Errors<(OfBody, code::AccountSuspended, code::NotFound)>,
     ),
 )]
 #[put("/sandbox/clock")]

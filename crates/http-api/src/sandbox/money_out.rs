@@ -96,7 +96,7 @@ async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Res
     responses(
         (status = 200, description = "The failed refund.", body = refund::Refund,
             example = json!(examples::failed_refund())),
-        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::InvalidState)>,
+        Errors<(OfBody, code::AccountSuspended, code::NotFound, code::ExternalIdInProgress, code::InvalidState)>,
     ),
 )]
 #[post("/sandbox/refunds/{id}/fail")]
