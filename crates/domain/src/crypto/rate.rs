@@ -1,6 +1,7 @@
 //! The price of a coin in BRL. The inputs are the coin's price in USDT, the BRL for one USD, and the account's spread.
 //! One USDT counts as one USD.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use bigdecimal::num_bigint::BigInt;
@@ -229,7 +230,11 @@ fn divide(value: &BigDecimal, by: &Rate, decimals: u32, rounding: Rounding) -> B
     let up = match rounding {
         Rounding::Floor => false,
         Rounding::Ceiling => !rest.is_zero(),
-        Rounding::HalfEven => rest * 2 > denominator,
+        Rounding::HalfEven => match BigInt::cmp(&(rest * 2), &denominator) {
+            Ordering::Less => false,
+            Ordering::Equal => &floor % 2 == BigInt::from(1),
+            Ordering::Greater => true,
+        },
     };
     BigDecimal::new(if up { floor + 1 } else { floor }, i64::from(decimals))
 }

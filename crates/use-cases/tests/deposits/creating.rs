@@ -113,6 +113,15 @@ async fn creation_fails_closed_without_a_trusted_rate() {
 }
 
 #[tokio::test]
+async fn repeat_replays_after_the_processor_is_removed() {
+    let mut world = World::new().await;
+    let first = world.create("one", two_hundred()).await.unwrap();
+    world.0.ports.crypto = None;
+    assert_eq!(world.create("one", two_hundred()).await.unwrap().body, first.body);
+    assert_eq!(world.create("two", two_hundred()).await, Err(CreateDepositError::AcquirerUnavailable));
+}
+
+#[tokio::test]
 async fn repeat_replays_and_external_id_finds_the_deposit() {
     let world = World::new().await;
     let first = world.create("one", named("order-1")).await.unwrap();

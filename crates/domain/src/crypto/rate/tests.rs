@@ -125,6 +125,22 @@ fn coins_to_pay_in_round_up_and_paid_out_round_down() {
 }
 
 #[test]
+fn quotients_are_rounded_by_each_mode() {
+    let divided = |value: &str, rounding| divide(&value.parse().unwrap(), &rate("4"), 0, rounding).to_string();
+    for (value, [floor, nearest, ceiling]) in [
+        ("5", ["1", "1", "2"]),
+        ("6", ["1", "2", "2"]),
+        ("7", ["1", "2", "2"]),
+        ("10", ["2", "2", "3"]),
+        ("8", ["2"; 3]),
+    ] {
+        assert_eq!(divided(value, Rounding::Floor), floor, "{value}");
+        assert_eq!(divided(value, Rounding::HalfEven), nearest, "{value}");
+        assert_eq!(divided(value, Rounding::Ceiling), ceiling, "{value}");
+    }
+}
+
+#[test]
 fn worth_of_coins_is_rounded_down() {
     let coins = |text| CryptoAmount::parse(Currency::Btc, text).unwrap();
     let worth = |text| worth_of_coins(coins(text), &rate("522308.44981755")).unwrap().to_string();
