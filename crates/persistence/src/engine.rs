@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use crate::committer::Op;
 use crate::error::Fault;
 use crate::sql::spec::same_as;
-use crate::sql::table::Row;
+use crate::sql::table::{Row, names};
 use crate::sql::{Loaded, Query, Session};
 
 /// The keys of the requested rows, as texts, in the order of [`Lookup::keys`].
@@ -156,6 +156,11 @@ impl Lookup {
         Self::selecting(Selected::Columns(columns), from, alias, keys)
     }
 
+    /// Creates a lookup of the rows of records.
+    pub(crate) const fn rows<R: Row<'static>>() -> Self {
+        Self::of(all_columns::<R>, R::TABLE, R::TABLE, R::KEYS)
+    }
+
     /// Creates a lookup of the versions of records.
     pub(crate) const fn versions<R: Row<'static>>() -> Self {
         Self::of(versions::<R>, R::TABLE, R::TABLE, R::KEYS)
@@ -223,6 +228,11 @@ impl Lookup {
 
 /// The separator between the columns of a key in one text. No column of a record's key contains the separator.
 pub(crate) const KEY_SEPARATOR: char = '\u{1f}';
+
+/// Returns all columns of a row.
+fn all_columns<R: Row<'static>>() -> String {
+    names::<R>(R::TABLE)
+}
 
 /// Returns the SQL of three columns: the whole key as one text, the first column of the key, and the version.
 fn versions<R: Row<'static>>() -> String {

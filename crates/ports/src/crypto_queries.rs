@@ -9,22 +9,30 @@ use jiff::Timestamp;
 
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
+use crate::record::{RecordKey, RecordQueries};
 
 /// Quotes.
 #[async_trait]
-pub trait CryptoQuoteQueries: Send + Sync {
+pub trait CryptoQuoteQueries: RecordQueries {
     /// Returns a quote of the account, used or not.
-    async fn find_crypto_quote(&self, account: AccountId, id: CryptoQuoteId) -> Result<Option<Quote>, QueryError>;
+    async fn find_crypto_quote(&self, account: AccountId, id: CryptoQuoteId) -> Result<Option<Quote>, QueryError> {
+        self.find_record(RecordKey::CryptoQuote { account, id }).await?.map(TryInto::try_into).transpose()
+    }
     /// Returns the newest quote of a currency, of any account. The next rate is compared with the rate of this quote.
     async fn find_newest_crypto_quote(&self, currency: Currency) -> Result<Option<Quote>, QueryError>;
 }
 
 /// Deposits and the payments to their addresses.
 #[async_trait]
-pub trait CryptoDepositQueries: Send + Sync {
+pub trait CryptoDepositQueries: RecordQueries {
     /// Returns a deposit of the account, in any state.
-    async fn find_crypto_deposit(&self, account: AccountId, id: CryptoDepositId)
-    -> Result<Option<Deposit>, QueryError>;
+    async fn find_crypto_deposit(
+        &self,
+        account: AccountId,
+        id: CryptoDepositId,
+    ) -> Result<Option<Deposit>, QueryError> {
+        self.find_record(RecordKey::CryptoDeposit { account, id }).await?.map(TryInto::try_into).transpose()
+    }
     /// Returns the deposit whose address received this payment at the processor.
     async fn find_crypto_deposit_of_payment(
         &self,
@@ -53,13 +61,15 @@ pub trait CryptoDepositQueries: Send + Sync {
 
 /// Withdrawals.
 #[async_trait]
-pub trait CryptoWithdrawalQueries: Send + Sync {
+pub trait CryptoWithdrawalQueries: RecordQueries {
     /// Returns a withdrawal of the account, in any state.
     async fn find_crypto_withdrawal(
         &self,
         account: AccountId,
         id: CryptoWithdrawalId,
-    ) -> Result<Option<Withdrawal>, QueryError>;
+    ) -> Result<Option<Withdrawal>, QueryError> {
+        self.find_record(RecordKey::CryptoWithdrawal { account, id }).await?.map(TryInto::try_into).transpose()
+    }
     /// Returns the withdrawal with this id, of any account.
     async fn find_crypto_withdrawal_of_any(&self, id: CryptoWithdrawalId) -> Result<Option<Withdrawal>, QueryError>;
     /// Returns the withdrawal in this batch of the processor, of any account.

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use crate::deliveries::{DeliveryAttempt, EndpointQueue};
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
+use crate::record::{RecordKey, RecordQueries};
 
 /// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,9 +85,11 @@ impl EndpointActivity {
 
 /// Webhook endpoints.
 #[async_trait]
-pub trait EndpointQueries: Send + Sync {
+pub trait EndpointQueries: RecordQueries {
     /// Returns an endpoint of the account, in any state.
-    async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError>;
+    async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError> {
+        self.find_record(RecordKey::Endpoint { account, id }).await?.map(TryInto::try_into).transpose()
+    }
     /// Returns the account's endpoint with this address. Deleted endpoints are ignored.
     async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError>;
     /// Lists the visible endpoints of the account. The newest come first.

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
+use crate::record::{RecordKey, RecordQueries};
 
 /// The filter of infractions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,9 +23,11 @@ pub struct InfractionFilter {
 
 /// Infractions.
 #[async_trait]
-pub trait InfractionQueries: Send + Sync {
+pub trait InfractionQueries: RecordQueries {
     /// Returns an infraction of the account.
-    async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError>;
+    async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
+        self.find_record(RecordKey::Infraction { account, id }).await?.map(TryInto::try_into).transpose()
+    }
     /// Returns an infraction of any account, for operators.
     async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError>;
     /// Lists infractions. The newest come first.

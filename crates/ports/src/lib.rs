@@ -85,7 +85,7 @@ pub use queries::{
     QueryError, ReservationQueries,
 };
 pub use rate_limit::{RateDecision, RateLimits};
-pub use record::{AnyRecord, RecordKey, Versioned};
+pub use record::{AnyRecord, RecordKey, RecordQueries, Versioned};
 pub use representation::{CsvDialect, ResourceRenderer};
 pub use secret::Secret;
 pub use secret_cipher::{DecryptError, EncryptError, SecretCipher, SigningSecret};

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
+use crate::record::{RecordKey, RecordQueries};
 
 /// The payouts or the refunds of all accounts whose outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,9 +48,11 @@ pub trait PayoutQueries: Send + Sync {
 
 /// Refunds.
 #[async_trait]
-pub trait RefundQueries: Send + Sync {
+pub trait RefundQueries: RecordQueries {
     /// Returns a refund of the account, in any state.
-    async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError>;
+    async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError> {
+        self.find_record(RecordKey::Refund { account, id }).await?.map(TryInto::try_into).transpose()
+    }
     /// Lists the visible refunds of the charge. The newest come first.
     async fn list_refunds(
         &self,

@@ -7,6 +7,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use jiff::Timestamp;
 
 use crate::queries::QueryError;
+use crate::record::{RecordKey, RecordQueries};
 
 /// A list of an acquirer, with its own position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,11 +67,18 @@ pub struct PollPosition {
 
 /// Positions.
 #[async_trait]
-pub trait PositionQueries: Send + Sync {
+pub trait PositionQueries: RecordQueries {
     /// Returns the position in the acquirer's list. Returns `None` before the first read.
     async fn find_position(
         &self,
         acquirer: &AcquirerName,
         list: UpstreamList,
-    ) -> Result<Option<PollPosition>, QueryError>;
+    ) -> Result<Option<PollPosition>, QueryError> {
+        self.find_record(RecordKey::Position { acquirer: acquirer.clone(), list })
+            .await?
+            .map(TryInto::try_into)
+            .transpose()
+    }
 }
+
+impl<T: RecordQueries> PositionQueries for T {}

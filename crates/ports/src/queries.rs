@@ -27,6 +27,7 @@ use crate::login::LoginQueries;
 use crate::money_out::{PayoutQueries, RefundQueries, ReleaseQueries};
 use crate::page::{Page, PageRequest};
 use crate::position::PositionQueries;
+use crate::record::{RecordKey, RecordQueries};
 use crate::statement::{ReconciliationQueries, StatementQueries, TimelineQueries};
 use crate::usage::UsageQueries;
 
@@ -134,12 +135,14 @@ pub trait BalanceQueries: Send + Sync {
 
 /// Callbacks from acquirers.
 #[async_trait]
-pub trait CallbackQueries: Send + Sync {
+pub trait CallbackQueries: RecordQueries {
     /// Lists waiting callbacks that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]). The
     /// longest overdue come first.
     async fn list_due_callbacks(&self, now: Timestamp, limit: u32) -> Result<Vec<Callback>, QueryError>;
     /// Returns a callback by id, in any state.
-    async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError>;
+    async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError> {
+        self.find_record(RecordKey::Callback { id }).await?.map(TryInto::try_into).transpose()
+    }
     /// Returns a waiting or unmatched callback of the acquirer with exactly these identifiers. If there are several,
     /// returns any of them.
     async fn find_named_callback(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Callback>, QueryError>;
@@ -159,7 +162,7 @@ macro_rules! queries {
     };
 }
 queries! {
-    ChargeQueries ReservationQueries IdempotencyQueries AccountQueries KeyQueries BalanceQueries CallbackQueries
+    RecordQueries ChargeQueries ReservationQueries IdempotencyQueries AccountQueries KeyQueries BalanceQueries CallbackQueries
     PayoutQueries RefundQueries ReleaseQueries StatementQueries TimelineQueries ReconciliationQueries EndpointQueries
     EventQueries DeliveryQueries InfractionQueries PositionQueries DrainQueries AuditQueries CryptoQuoteQueries
     CryptoDepositQueries CryptoWithdrawalQueries LoginQueries UsageQueries

@@ -1,5 +1,6 @@
 //! The list of all records. A record is a value that a change set inserts or updates.
 
+use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::ProcessorId;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -10,6 +11,7 @@ use cais_domain::ids::{
 use cais_domain::merchant::api_key::KeyPrefix;
 
 use crate::position::UpstreamList;
+use crate::queries::QueryError;
 
 /// Passes the list of records to the macro `$then`. Each row has these parts, in this order:
 ///
@@ -146,6 +148,13 @@ macro_rules! records {
     };
 }
 
+/// The records of all types, by their keys.
+#[async_trait]
+pub trait RecordQueries: Send + Sync {
+    /// Returns the stored record with this key. A payment is returned without its refunds.
+    async fn find_record(&self, key: RecordKey) -> Result<Option<AnyRecord>, QueryError>;
+}
+
 /// A record that changes. Only such a record can be updated.
 pub trait Versioned: Into<AnyRecord> {
     /// Returns the version that was read.
@@ -179,6 +188,18 @@ macro_rules! define {
         $(impl From<$type> for AnyRecord {
             fn from(record: $type) -> Self {
                 Self::$name(Box::new(record))
+            }
+        })+
+
+        $(impl TryFrom<AnyRecord> for $type {
+            type Error = QueryError;
+
+            fn try_from(record: AnyRecord) -> Result<Self, QueryError> {
+                if let AnyRecord::$name(one) = record {
+                    Ok(*one)
+                } else {
+                    Err(QueryError::Corrupt(format!("a record of another type: {:?}", record.key())))
+                }
             }
         })+
 

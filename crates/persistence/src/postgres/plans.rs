@@ -45,9 +45,11 @@ fn assert_by_key(session: &mut dyn Session, statement: &str, query: &Query<'_>) 
 
 fn all_go_by_key(server: &Postgres) {
     let mut session = server.connect_by_id().unwrap();
-    let records = rows::changes();
-    let lookups = || LOOKUPS.into_iter().chain(records.iter().map(|record| &record.versions));
-    for lookup in lookups().chain(reader::LOOKUPS) {
+    let records = rows::tables();
+    let changes = || records.iter().filter_map(|record| record.changes.as_ref());
+    let lookups = || LOOKUPS.into_iter().chain(changes().map(|changes| &changes.versions));
+    let records_by_key = records.iter().map(|record| &record.rows);
+    for lookup in lookups().chain(reader::LOOKUPS).chain(records_by_key) {
         for lock in [false, true] {
             let text = format!("EXPLAIN {}", lookup.set_based(lock));
             let query = lookup.keys.iter().fold(Query::once(text), |query, _| query.texts(["k"]));
@@ -59,7 +61,7 @@ fn all_go_by_key(server: &Postgres) {
         let query = lookup.keys.iter().fold(Query::once(format!("EXPLAIN {text}")), |query, _| query.texts(["k"]));
         assert_by_key(&mut *session, &text, &query);
     }
-    for spec in SPECS.into_iter().chain(records.iter().map(|record| &record.update)) {
+    for spec in SPECS.into_iter().chain(changes().map(|changes| &changes.update)) {
         let op = Op::free(spec, vec![spec.columns().map(|_| Value::Null).collect()]);
         let query = bind(Query::once(format!("EXPLAIN {}", spec.set_based(false))), &op).unwrap();
         assert_by_key(&mut *session, spec.set_based(false), &query);

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::deposit::DepositPayment;
 use cais_domain::crypto::{Currency, Deposit, ProcessorId, Quote, Withdrawal};
-use cais_domain::ids::{AccountId, CryptoDepositId, CryptoQuoteId, CryptoWithdrawalId};
+use cais_domain::ids::{AccountId, CryptoDepositId, CryptoWithdrawalId};
 use cais_ports::{
     CryptoDepositQueries, CryptoQuoteQueries, CryptoWithdrawalQueries, Page, PageRequest, QueryError, ReservationKey,
 };
@@ -86,11 +86,6 @@ fn withdrawals_for_review(limit: u32) -> impl Select<WithdrawalRow<'static>> {
 
 #[async_trait]
 impl CryptoQuoteQueries for Persistence {
-    async fn find_crypto_quote(&self, account: AccountId, id: CryptoQuoteId) -> Result<Option<Quote>, QueryError> {
-        let query = crypto_quotes::table.find((account.to_string(), id.to_string()));
-        self.find(query, Quote::read).await
-    }
-
     async fn find_newest_crypto_quote(&self, currency: Currency) -> Result<Option<Quote>, QueryError> {
         self.find(newest_quote(currency), Quote::read).await
     }
@@ -98,15 +93,6 @@ impl CryptoQuoteQueries for Persistence {
 
 #[async_trait]
 impl CryptoDepositQueries for Persistence {
-    async fn find_crypto_deposit(
-        &self,
-        account: AccountId,
-        id: CryptoDepositId,
-    ) -> Result<Option<Deposit>, QueryError> {
-        let query = crypto_deposits::table.find((account.to_string(), id.to_string()));
-        self.find(query, Deposit::read).await
-    }
-
     async fn find_crypto_deposit_of_payment(
         &self,
         processor: &AcquirerName,
@@ -152,15 +138,6 @@ impl CryptoDepositQueries for Persistence {
 
 #[async_trait]
 impl CryptoWithdrawalQueries for Persistence {
-    async fn find_crypto_withdrawal(
-        &self,
-        account: AccountId,
-        id: CryptoWithdrawalId,
-    ) -> Result<Option<Withdrawal>, QueryError> {
-        let query = crypto_withdrawals::table.find((account.to_string(), id.to_string()));
-        self.find(query, Withdrawal::read).await
-    }
-
     async fn find_crypto_withdrawal_of_any(&self, id: CryptoWithdrawalId) -> Result<Option<Withdrawal>, QueryError> {
         let query = crypto_withdrawals::table.filter(OwnIndex::new(crypto_withdrawals::id).eq(id.to_string()));
         self.find(query, Withdrawal::read).await

@@ -47,11 +47,6 @@ const ACTIVITY: &str = "SELECT \
 
 #[async_trait]
 impl EndpointQueries for Persistence {
-    async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError> {
-        let query = webhook_endpoints::table.find((account.to_string(), id.to_string()));
-        self.find(query, Endpoint::read).await
-    }
-
     async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError> {
         self.find(endpoint_at(account, url.as_str().to_owned()), Endpoint::read).await
     }

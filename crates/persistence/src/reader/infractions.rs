@@ -6,9 +6,7 @@ use cais_domain::block::Block;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
-use cais_ports::{
-    InfractionFilter, InfractionQueries, Page, PageRequest, PollPosition, PositionQueries, QueryError, UpstreamList,
-};
+use cais_ports::{InfractionFilter, InfractionQueries, Page, PageRequest, QueryError};
 use jiff::Timestamp;
 
 use diesel::prelude::*;
@@ -18,7 +16,6 @@ use crate::Persistence;
 use crate::rows::Record as _;
 use crate::rows::block::{self, blocks};
 use crate::rows::infraction::{InfractionRow, infractions};
-use crate::rows::position::list_positions;
 use crate::sql::Query;
 use crate::sql::select::{OwnIndex, Select, is_one_of};
 use crate::sql::table::{Row as _, names};
@@ -63,11 +60,6 @@ fn undefended(from: Timestamp, until: Timestamp, limit: u32) -> impl Select<Infr
 
 #[async_trait]
 impl InfractionQueries for Persistence {
-    async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
-        let query = infractions::table.find((account.to_string(), id.to_string()));
-        self.find(query, Infraction::read).await
-    }
-
     async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
         let query = infractions::table.filter(OwnIndex::new(infractions::id).eq(id.to_string()));
         self.find(query, Infraction::read).await
@@ -135,18 +127,6 @@ impl InfractionQueries for Persistence {
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError> {
         let query = blocks::table.find((account.to_string(), infraction.to_string()));
         self.find(query, block::read).await
-    }
-}
-
-#[async_trait]
-impl PositionQueries for Persistence {
-    async fn find_position(
-        &self,
-        acquirer: &AcquirerName,
-        list: UpstreamList,
-    ) -> Result<Option<PollPosition>, QueryError> {
-        let query = list_positions::table.find((acquirer.to_string(), list.as_str()));
-        self.find(query, PollPosition::read).await
     }
 }
 

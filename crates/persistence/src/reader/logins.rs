@@ -1,14 +1,13 @@
 //! Reads users, sessions and confirmations of the dashboard.
 
 use async_trait::async_trait;
-use cais_domain::ids::{ConfirmationId, SessionId, UserId};
-use cais_ports::{Confirmation, LoginQueries, QueryError, Session, User};
+use cais_domain::ids::UserId;
+use cais_ports::{LoginQueries, QueryError, Session, User};
 use diesel::prelude::*;
 use jiff::Timestamp;
 
 use crate::Persistence;
 use crate::rows::Record as _;
-use crate::rows::login::confirmation::confirmations;
 use crate::rows::login::session::{SessionRow, sessions};
 use crate::rows::login::user::users;
 use crate::sql::select::Select;
@@ -27,24 +26,12 @@ fn sessions_of(user: UserId, now: Timestamp) -> impl Select<SessionRow<'static>>
 
 #[async_trait]
 impl LoginQueries for Persistence {
-    async fn find_user(&self, id: UserId) -> Result<Option<User>, QueryError> {
-        self.find(users::table.find(id.to_string()), User::read).await
-    }
-
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>, QueryError> {
         self.find(users::table.filter(users::email.eq(email.to_owned())), User::read).await
     }
 
-    async fn find_session(&self, id: SessionId) -> Result<Option<Session>, QueryError> {
-        self.find(sessions::table.find(id.to_string()), Session::read).await
-    }
-
     async fn list_sessions(&self, user: UserId, now: Timestamp) -> Result<Vec<Session>, QueryError> {
         self.list(sessions_of(user, now), Session::read).await
-    }
-
-    async fn find_confirmation(&self, id: ConfirmationId) -> Result<Option<Confirmation>, QueryError> {
-        self.find(confirmations::table.find(id.to_string()), Confirmation::read).await
     }
 }
 

@@ -123,11 +123,6 @@ impl PayoutQueries for Persistence {
 
 #[async_trait]
 impl RefundQueries for Persistence {
-    async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError> {
-        let query = refunds::table.find((account.to_string(), id.to_string()));
-        self.find(query, Refund::read).await
-    }
-
     async fn list_refunds(
         &self,
         account: AccountId,

@@ -287,11 +287,6 @@ impl CallbackQueries for Persistence {
         self.due(due_callbacks, Callback::read, now, limit).await
     }
 
-    async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError> {
-        let query = callbacks::table.find(id.to_string());
-        self.find(query, Callback::read).await
-    }
-
     async fn find_named_callback(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Callback>, QueryError> {
         self.find(named_callback(acquirer.to_string(), names.to_vec()), Callback::read).await
     }

@@ -1,14 +1,23 @@
-//! Reads of records by queries in diesel's DSL, on a connection of the pool.
+//! Reads of records, by key or by queries in diesel's DSL, on a connection of the pool.
 
+use async_trait::async_trait;
 use cais_domain::pause::MAX_PAUSE;
-use cais_ports::{Due, Page, PageRequest, QueryError};
+use cais_ports::{AnyRecord, Due, Page, PageRequest, QueryError, RecordKey, RecordQueries};
 use jiff::Timestamp;
 
 use super::page::{cut, due, work};
 use crate::Persistence;
 use crate::error::Fault;
+use crate::rows;
 use crate::sql::select::Select;
 use crate::sql::table::Row;
+
+#[async_trait]
+impl RecordQueries for Persistence {
+    async fn find_record(&self, key: RecordKey) -> Result<Option<AnyRecord>, QueryError> {
+        self.pool().read(move |session| rows::find(session, &key)).await
+    }
+}
 
 impl Persistence {
     /// Returns the record that a query finds.

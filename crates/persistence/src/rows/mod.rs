@@ -39,9 +39,9 @@ use jiff::Timestamp;
 
 use crate::engine::Lookup;
 use crate::error::Fault;
-use crate::sql::Value;
 use crate::sql::spec::Spec;
 use crate::sql::table::Row;
+use crate::sql::{Query, Session, Value};
 
 /// A record that is stored as a row.
 pub(crate) trait Record: Sized {
@@ -69,6 +69,8 @@ pub(crate) trait Record: Sized {
 pub(crate) struct RecordTable {
     /// Inserts a record.
     pub(crate) insert: Spec,
+    /// Finds records by their keys.
+    pub(crate) rows: Lookup,
     /// The statements of changes; `None` if no column changes.
     pub(crate) changes: Option<Changes>,
 }
@@ -90,7 +92,7 @@ impl RecordTable {
         } else {
             None
         };
-        Self { insert: Spec::insert_rows::<R>(), changes }
+        Self { insert: Spec::insert_rows::<R>(), rows: Lookup::rows::<R>(), changes }
     }
 }
 
@@ -122,15 +124,27 @@ macro_rules! dispatch {
             }
         }
 
-        /// Returns the statements of changes of all records, for the test of their plans.
+        /// Returns the stored record with that key.
+        pub(crate) fn find(session: &mut dyn Session, key: &RecordKey) -> Result<Option<AnyRecord>, Fault> {
+            let query = key.texts().into_iter().fold(Query::new(table_of(key).rows.single()), Query::bind);
+            match key {
+                $(RecordKey::$name { .. } => Ok(found::<$type>(session.load(&query)?)?.map(AnyRecord::from)),)+
+            }
+        }
+
+        /// Returns the statements of all records, for the test of their plans.
         #[cfg(test)]
-        pub(crate) fn changes() -> Vec<&'static Changes> {
-            let tables = [$(<<$type as Record>::Row<'static>>::statements()),+];
-            tables.into_iter().filter_map(|table| table.changes.as_ref()).collect()
+        pub(crate) fn tables() -> Vec<&'static RecordTable> {
+            vec![$(<<$type as Record>::Row<'static>>::statements()),+]
         }
     };
 }
 cais_ports::records!(dispatch);
+
+/// Returns the record of the only row.
+fn found<R: Record>(mut rows: Vec<R::Row<'static>>) -> Result<Option<R>, Fault> {
+    rows.pop().map(R::read).transpose()
+}
 
 /// Returns an instant as a row holds it.
 fn us(at: Option<Timestamp>) -> Option<i64> {

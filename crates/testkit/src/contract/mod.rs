@@ -61,6 +61,7 @@ macro_rules! store_suite {
                 charge_is_found_under_its_own_account_only
             }
             records {
+                records_are_found_by_their_keys
                 accounts_come_back
                 extreme_accounts_come_back
                 accounts_come_back_changed

@@ -9,11 +9,34 @@ use cais_domain::merchant::account::{Account, AccountStatus, Feature, Features, 
 use cais_domain::merchant::api_key::{Scope, Scopes};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
-use cais_ports::{ApiKeyRecord, Callback, CallbackCounts, CallbackState, ChangeSet, PageRequest, SecretHash, Write};
+use cais_ports::{
+    AnyRecord, ApiKeyRecord, Callback, CallbackCounts, CallbackState, ChangeSet, PageRequest, PollPosition, RecordKey,
+    SecretHash, UpstreamList, Write,
+};
 
 use super::Harness;
 use super::harness::after_s;
-use crate::builders::{a_callback, a_key, an_account, fresh, start, steps};
+use crate::builders::{a_callback, a_key, a_position, an_account, fresh, start, steps};
+
+/// The key selects the type, and every column of the key counts.
+pub async fn records_are_found_by_their_keys(h: &mut Harness) {
+    let [account, other] = [h.account().await, h.account().await];
+    let charge = h.pending_charge(account.id).await;
+    let position = PollPosition { version: 1, ..a_position() };
+    h.good(steps::write(Write::insert(a_position()), start())).await;
+    let position_of = |list| RecordKey::Position { acquirer: position.acquirer.clone(), list };
+    let cases = [
+        (RecordKey::Account { id: account.id }, Some(AnyRecord::from(account.clone()))),
+        (RecordKey::Account { id: fresh() }, None),
+        (RecordKey::Charge { account: account.id, id: charge.id }, Some(charge.clone().into())),
+        (RecordKey::Charge { account: other.id, id: charge.id }, None),
+        (position_of(position.list), Some(position.clone().into())),
+        (position_of(UpstreamList::Returns), None),
+    ];
+    for (key, expected) in cases {
+        assert_eq!(h.store.find_record(key.clone()).await.unwrap(), expected, "{key:?}");
+    }
+}
 
 /// Accounts are read by id and by e-mail.
 pub async fn accounts_come_back(h: &mut Harness) {

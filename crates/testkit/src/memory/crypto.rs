@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::deposit::{DepositPayment, PaymentState};
 use cais_domain::crypto::{Currency, Deposit, ProcessorId, Quote, Withdrawal};
-use cais_domain::ids::{AccountId, CryptoDepositId, CryptoQuoteId, CryptoWithdrawalId};
+use cais_domain::ids::{AccountId, CryptoDepositId, CryptoWithdrawalId};
 use cais_domain::pause::MAX_PAUSE;
 use cais_ports::{
-    CryptoDepositQueries, CryptoQuoteQueries, CryptoWithdrawalQueries, Due, Page, PageRequest, QueryError, RecordKey,
+    CryptoDepositQueries, CryptoQuoteQueries, CryptoWithdrawalQueries, Due, Page, PageRequest, QueryError,
     ReservationKey,
 };
 use jiff::Timestamp;
@@ -17,10 +17,6 @@ use super::queries::{count, cut, oldest_due};
 
 #[async_trait]
 impl CryptoQuoteQueries for MemoryStore {
-    async fn find_crypto_quote(&self, account: AccountId, id: CryptoQuoteId) -> Result<Option<Quote>, QueryError> {
-        Ok(self.read()?.tables.crypto_quotes.get(&RecordKey::CryptoQuote { account, id }).cloned())
-    }
-
     async fn find_newest_crypto_quote(&self, currency: Currency) -> Result<Option<Quote>, QueryError> {
         let state = self.read()?;
         let of_currency = state.tables.crypto_quotes.values().filter(|quote| quote.terms.currency == currency);
@@ -30,14 +26,6 @@ impl CryptoQuoteQueries for MemoryStore {
 
 #[async_trait]
 impl CryptoDepositQueries for MemoryStore {
-    async fn find_crypto_deposit(
-        &self,
-        account: AccountId,
-        id: CryptoDepositId,
-    ) -> Result<Option<Deposit>, QueryError> {
-        Ok(self.read()?.tables.crypto_deposits.get(&RecordKey::CryptoDeposit { account, id }).cloned())
-    }
-
     async fn find_crypto_deposit_of_payment(
         &self,
         processor: &AcquirerName,
@@ -89,14 +77,6 @@ impl CryptoDepositQueries for MemoryStore {
 
 #[async_trait]
 impl CryptoWithdrawalQueries for MemoryStore {
-    async fn find_crypto_withdrawal(
-        &self,
-        account: AccountId,
-        id: CryptoWithdrawalId,
-    ) -> Result<Option<Withdrawal>, QueryError> {
-        Ok(self.read()?.tables.crypto_withdrawals.get(&RecordKey::CryptoWithdrawal { account, id }).cloned())
-    }
-
     async fn find_crypto_withdrawal_of_any(&self, id: CryptoWithdrawalId) -> Result<Option<Withdrawal>, QueryError> {
         Ok(self.read()?.tables.crypto_withdrawals.values().find(|withdrawal| withdrawal.id == id).cloned())
     }

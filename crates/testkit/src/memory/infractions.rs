@@ -9,8 +9,7 @@ use cais_domain::ids::{AccountId, InfractionId};
 use cais_domain::infraction::{Infraction, InfractionState};
 use cais_domain::pause::MAX_PAUSE;
 use cais_ports::{
-    AcquirerDrain, DrainQueries, Due, InfractionFilter, InfractionQueries, OpenOrders, Page, PageRequest, PollPosition,
-    PositionQueries, QueryError, RecordKey, UpstreamList,
+    AcquirerDrain, DrainQueries, Due, InfractionFilter, InfractionQueries, OpenOrders, Page, PageRequest, QueryError,
 };
 use jiff::Timestamp;
 
@@ -19,11 +18,6 @@ use super::queries::{count, cut, oldest_due};
 
 #[async_trait]
 impl InfractionQueries for MemoryStore {
-    async fn find_infraction(&self, account: AccountId, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
-        let state = self.read()?;
-        Ok(state.tables.infractions.get(&RecordKey::Infraction { account, id }).cloned())
-    }
-
     async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
         Ok(self.read()?.tables.infractions.values().find(|infraction| infraction.id == id).cloned())
     }
@@ -98,18 +92,6 @@ impl InfractionQueries for MemoryStore {
 
     async fn find_block(&self, account: AccountId, infraction: InfractionId) -> Result<Option<Block>, QueryError> {
         Ok(self.read()?.block(account, infraction).cloned())
-    }
-}
-
-#[async_trait]
-impl PositionQueries for MemoryStore {
-    async fn find_position(
-        &self,
-        acquirer: &AcquirerName,
-        list: UpstreamList,
-    ) -> Result<Option<PollPosition>, QueryError> {
-        let key = RecordKey::Position { acquirer: acquirer.clone(), list };
-        Ok(self.read()?.tables.positions.get(&key).cloned())
     }
 }
 

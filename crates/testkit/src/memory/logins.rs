@@ -1,8 +1,8 @@
 //! Users, sessions and confirmations, read from the store in memory.
 
 use async_trait::async_trait;
-use cais_domain::ids::{ConfirmationId, SessionId, UserId};
-use cais_ports::{Confirmation, LoginQueries, QueryError, RecordKey, Session, User};
+use cais_domain::ids::UserId;
+use cais_ports::{LoginQueries, QueryError, Session, User};
 use jiff::Timestamp;
 
 use super::MemoryStore;
@@ -13,16 +13,8 @@ const MAX_SESSIONS: usize = 50;
 
 #[async_trait]
 impl LoginQueries for MemoryStore {
-    async fn find_user(&self, id: UserId) -> Result<Option<User>, QueryError> {
-        Ok(self.read()?.tables.users.get(&RecordKey::User { id }).cloned())
-    }
-
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>, QueryError> {
         Ok(self.read()?.tables.users.values().find(|user| user.email == email).cloned())
-    }
-
-    async fn find_session(&self, id: SessionId) -> Result<Option<Session>, QueryError> {
-        Ok(self.read()?.tables.sessions.get(&RecordKey::Session { id }).cloned())
     }
 
     async fn list_sessions(&self, user: UserId, now: Timestamp) -> Result<Vec<Session>, QueryError> {
@@ -30,9 +22,5 @@ impl LoginQueries for MemoryStore {
         let is_open = |session: &&Session| session.ended_at.is_none() && session.expires_at > now;
         let own = state.tables.sessions.values().filter(|session| session.user == user).filter(is_open);
         Ok(newest_first(own.cloned(), |session| session.id).take(MAX_SESSIONS).collect())
-    }
-
-    async fn find_confirmation(&self, id: ConfirmationId) -> Result<Option<Confirmation>, QueryError> {
-        Ok(self.read()?.tables.confirmations.get(&RecordKey::Confirmation { id }).cloned())
     }
 }

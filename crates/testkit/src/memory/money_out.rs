@@ -62,11 +62,6 @@ impl PayoutQueries for MemoryStore {
 
 #[async_trait]
 impl RefundQueries for MemoryStore {
-    async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError> {
-        let state = self.read()?;
-        Ok(state.tables.refunds.get(&RecordKey::Refund { account, id }).cloned())
-    }
-
     async fn list_refunds(
         &self,
         account: AccountId,

@@ -15,9 +15,9 @@ use cais_domain::pause::MAX_PAUSE;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::txid::Txid;
 use cais_ports::{
-    AccountQueries, ApiKeyRecord, BalanceQueries, Balances, Callback, CallbackCounts, CallbackQueries, CallbackState,
-    ChargeQueries, Due, IdempotencyQueries, IdempotencyRecord, IdempotencyRef, KeyQueries, Page, PageRequest,
-    QueryError, REQUEST_LEASE, RecordKey, ReservationKey, ReservationQueries,
+    AccountQueries, AnyRecord, ApiKeyRecord, BalanceQueries, Balances, Callback, CallbackCounts, CallbackQueries,
+    CallbackState, ChargeQueries, Due, IdempotencyQueries, IdempotencyRecord, IdempotencyRef, KeyQueries, Page,
+    PageRequest, QueryError, REQUEST_LEASE, RecordKey, RecordQueries, ReservationKey, ReservationQueries,
 };
 use jiff::Timestamp;
 
@@ -25,6 +25,13 @@ use super::MemoryStore;
 
 /// The largest number of listed keys of an account.
 const MAX_KEYS: usize = 200;
+
+#[async_trait]
+impl RecordQueries for MemoryStore {
+    async fn find_record(&self, key: RecordKey) -> Result<Option<AnyRecord>, QueryError> {
+        Ok(self.read()?.record(&key))
+    }
+}
 
 #[async_trait]
 impl ChargeQueries for MemoryStore {
@@ -179,10 +186,6 @@ impl CallbackQueries for MemoryStore {
             callback.due_at.filter(|at| waits && Due::new(now, MAX_PAUSE).is(*at))
         };
         Ok(oldest_due(self.read()?.tables.callbacks.values(), due, limit))
-    }
-
-    async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError> {
-        Ok(self.read()?.tables.callbacks.get(&RecordKey::Callback { id }).cloned())
     }
 
     async fn find_named_callback(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Callback>, QueryError> {

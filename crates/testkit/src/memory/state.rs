@@ -15,7 +15,7 @@ use cais_domain::payment::CreditedPayment;
 use cais_domain::refund::RefundStatus;
 use cais_ports::{
     AnyRecord, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord, KeyUse, LoggedRequest,
-    NewEvent, Verification, Write,
+    NewEvent, RecordKey, Verification, Write,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -127,6 +127,14 @@ impl State {
 
     pub(super) fn endpoint(&self, account: AccountId, id: EndpointId) -> Option<&Endpoint> {
         self.snapshot.ledger.endpoints.get(&account)?.get(&id)
+    }
+
+    /// Returns the record with this key.
+    pub(super) fn record(&self, key: &RecordKey) -> Option<AnyRecord> {
+        if let RecordKey::Endpoint { account, id } = key {
+            return self.endpoint(*account, *id).cloned().map(AnyRecord::from);
+        }
+        self.tables.find(key)
     }
 
     /// Returns the payment with the sum of its refunds, done or in transit, beyond its charge's amount.

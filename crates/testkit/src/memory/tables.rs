@@ -16,6 +16,13 @@ macro_rules! tables {
         }
 
         impl Tables {
+            /// Returns the record with this key.
+            pub(super) fn find(&self, key: &RecordKey) -> Option<AnyRecord> {
+                match key {
+                    $(RecordKey::$name { .. } => self.$plural.get(key).cloned().map(AnyRecord::from),)+
+                }
+            }
+
             /// Stores a judged record.
             pub(super) fn write(&mut self, write: Write) {
                 let (key, version) = (write.key(), write.version());

@@ -16,11 +16,6 @@ use super::state::StoredEvent;
 
 #[async_trait]
 impl EndpointQueries for MemoryStore {
-    async fn find_endpoint(&self, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, QueryError> {
-        let state = self.read()?;
-        Ok(state.endpoint(account, id).cloned())
-    }
-
     async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError> {
         let state = self.read()?;
         let mut own = state.endpoints_of(account).filter(|endpoint| endpoint.is_visible());
