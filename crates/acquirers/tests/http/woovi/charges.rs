@@ -296,6 +296,7 @@ async fn transactions_that_are_no_received_pix_are_left_out() {
     let older = changed(changed(transaction(), "/endToEndId", None), "/endToEndID", Some(json!(PIX)));
     for (rows, payments) in [
         (vec![row("/type", "REFUND"), row("/type", "WITHDRAW"), row("/type", "FEE")], 0),
+        (["INTERNAL_TRANSFER", "BALANCE_BLOCK", "BALANCE_UNBLOCK"].map(|kind| row("/type", kind)).to_vec(), 0),
         // An unknown status is unfinished.
         (vec![row("/status", "PENDING")], 0),
         (vec![older], 1),
