@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Engine, Institution, borrowed, eventually, id, own};
 
-/// The steps of a trial with a paid Pix and a recipient.
+/// The steps of a trial that is given a paid Pix and the recipient of a payout.
 const STEPS: [&str; 14] = [
     "token",
     "create",

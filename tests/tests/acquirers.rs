@@ -1,4 +1,4 @@
-//! The list and the drain of acquirers, their order for an account, and changed secrets.
+//! Lists and drains acquirers, sets their order for an account, and changes a secret while the service runs.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{Engine, Institution, Node, Shop, borrowed, eventually, id, on_both, own};
 
 on_both! {
-    drained_acquirer_finishes_its_orders_only account_order_selects_the_acquirer changed_secret_file_is_used
+    drained_acquirer_serves_only_its_open_orders account_order_selects_the_acquirer changed_secret_file_is_used
 }
 
 async fn two(engine: Engine) -> (Institution, Institution, Node) {
@@ -17,7 +17,7 @@ async fn two(engine: Engine) -> (Institution, Institution, Node) {
     (main, other, node)
 }
 
-/// Creates charges until this one has a new charge. The last charge is returned.
+/// Creates charges until `psp` receives one of them. Returns this charge.
 async fn until_charge_at(psp: &Institution, shop: &Shop) -> Value {
     let before = psp.charges().await;
     eventually("a new charge goes to the acquirer", || async {
@@ -32,13 +32,13 @@ fn row(node: &Node, name: &str) -> Value {
     list["data"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone()
 }
 
-/// Returns the page of all metrics.
+/// Returns the text of `/metrics`.
 async fn metrics(node: &Node) -> String {
     let page = node.cais.http_admin().unwrap().get("/metrics").await.unwrap();
     String::from_utf8(page.body).unwrap()
 }
 
-async fn drained_acquirer_finishes_its_orders_only(engine: Engine) {
+async fn drained_acquirer_serves_only_its_open_orders(engine: Engine) {
     let (main, other, node) = two(engine).await;
     let shop = node.shop();
     let (paid, open) = (shop.charge("100").await, shop.charge("40").await);
@@ -58,7 +58,7 @@ async fn drained_acquirer_finishes_its_orders_only(engine: Engine) {
     for metric in [r#"cais_acquirer_drained{acquirer="main"} 1"#, r#"cais_acquirer_drained{acquirer="other"} 0"#] {
         assert!(metrics(&node).await.lines().any(|line| line == metric), "{metric}");
     }
-    // Charges that were created before the drain took effect are open there too.
+    // Charges that `main` received before the drain took effect are open too.
     let open_charges = r#"cais_acquirer_drained_open_orders{acquirer="main",kind="charge"} "#;
     eventually("the open orders are counted", || async {
         let page = metrics(&node).await;
@@ -68,7 +68,7 @@ async fn drained_acquirer_finishes_its_orders_only(engine: Engine) {
     .await;
     let at_main = main.charges().await;
 
-    // Open orders of the drained acquirer: a callback, a dispute with its defense, and a refund.
+    // The drained acquirer still serves its own orders: a callback, a dispute with its defense, and a refund.
     let pix = main.pay(open["txid"].as_str().unwrap()).await;
     shop.until_available("140.00").await;
     let dispute = main.dispute(&pix, &json!({})).await;

@@ -1,4 +1,4 @@
-//! The command line: every command, beside a running server.
+//! Commands of `cais`, beside a running server and without one.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Engine, eventually, names, on_both, own, shared, unique, unstarted};
 
 on_both! {
-    accounts keys audit_rows_of_operators ledger_verification printed_description_equals_the_served_one demo_shows_a_payment
+    account_commands_change_and_list_accounts key_commands_create_list_and_revoke_keys change_by_an_operator_is_one_audit_row sound_ledger_verifies_without_differences printed_description_equals_the_served_one demo_shows_a_payment
 }
 
 const ACCOUNT: [&str; 13] = [
@@ -32,7 +32,7 @@ const ACCOUNT: [&str; 13] = [
 const KEY: [&str; 8] =
     ["allowed_addresses", "created_at", "expires_at", "id", "name", "prefix", "revoked_at", "scopes"];
 
-async fn accounts(engine: Engine) {
+async fn account_commands_change_and_list_accounts(engine: Engine) {
     let node = shared(engine).await;
     let email = format!("{}@Shop.Example", unique("Ana"));
     let made =
@@ -48,7 +48,7 @@ async fn accounts(engine: Engine) {
     };
     let approved = change(&["approve"]);
     assert_eq!((&approved["kyc"], &approved["features"]), (&json!("approved"), &json!(["pix_in", "pix_out"])));
-    assert_eq!(change(&["approve"]), approved, "repeatable");
+    assert_eq!(change(&["approve"]), approved, "a repeat changes nothing");
     assert_eq!(change(&["suspend"])["status"], "suspended");
     assert_eq!(change(&["resume"])["status"], "active");
     let featured = change(&["features", "--enable", "split,crypto_in", "--disable", "pix_out"]);
@@ -81,7 +81,7 @@ async fn accounts(engine: Engine) {
     }
 }
 
-async fn keys(engine: Engine) {
+async fn key_commands_create_list_and_revoke_keys(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let account = ["--account", shop.email.as_str()];
@@ -107,7 +107,7 @@ async fn keys(engine: Engine) {
 
     let listed = node.cli(&[&["key", "list"], &account[..]].concat());
     let listed = listed["data"].as_array().unwrap();
-    assert_eq!(listed.len(), 6, "five here and the shop's own");
+    assert_eq!(listed.len(), 6, "the five keys of this test, and the shop's own key");
     let mut with_use: Vec<&str> = KEY.into_iter().chain(["last_used_address", "last_used_at"]).collect();
     with_use.sort_unstable();
     assert!(listed.iter().all(|key| names(key) == with_use), "{listed:?}");
@@ -115,14 +115,14 @@ async fn keys(engine: Engine) {
 
     let revoked = node.cli(&["key", "revoke", parts[1]]);
     assert!(revoked["revoked_at"].is_string());
-    assert_eq!(node.cli(&["key", "revoke", parts[1]]), revoked, "repeatable");
+    assert_eq!(node.cli(&["key", "revoke", parts[1]]), revoked, "a repeat changes nothing");
     let (exit, printed) = node.cais.cli_raw(&["key", "revoke", "000000000000"]).unwrap();
     assert_eq!(exit, Some(1), "{printed}");
     let log = node.cais.log();
-    assert!(!log.contains(parts[2]), "a secret is in the log");
+    assert!(!log.contains(parts[2]), "the secret of a key is in the log");
 }
 
-async fn audit_rows_of_operators(engine: Engine) {
+async fn change_by_an_operator_is_one_audit_row(engine: Engine) {
     let node = shared(engine).await;
     let email = format!("{}@shop.example", unique("audited"));
     let document = ["--document", "12345678909", "--operator", "ana"];
@@ -138,9 +138,9 @@ async fn audit_rows_of_operators(engine: Engine) {
     let fields = ["account_id", "action", "after", "at", "before", "host", "id", "operator", "source", "subject"];
     assert!(rows.iter().all(|row| names(row) == fields && row["source"] == "cli"), "{listed}");
     assert_eq!((&rows[0]["action"], &rows[0]["subject"]), (&json!("key.create"), &key["prefix"]));
-    assert!(rows[0]["operator"].as_str().is_some_and(|name| !name.is_empty()), "the user of the system");
+    assert!(rows[0]["operator"].as_str().is_some_and(|name| !name.is_empty()), "the system's user is the operator");
     let secret = key["key"].as_str().unwrap().rsplit('_').next().unwrap();
-    assert!(!listed.to_string().contains(secret), "no secret is written");
+    assert!(!listed.to_string().contains(secret), "the secret of the key is in the audit log");
     assert_eq!((&rows[1]["operator"], &rows[1]["action"]), (&json!("bia"), &json!("account.limits")));
     assert_eq!(rows[1]["before"]["limits"].to_string(), r#"{"charge":50000.00,"payout":50000.00}"#);
     assert_eq!(rows[1]["after"]["limits"].to_string(), r#"{"charge":100.00,"payout":50000.00}"#);
@@ -156,7 +156,7 @@ async fn audit_rows_of_operators(engine: Engine) {
     assert!(printed.contains("limits.charge: 50000.00 → 100.00"), "{printed}");
 }
 
-async fn ledger_verification(engine: Engine) {
+async fn sound_ledger_verifies_without_differences(engine: Engine) {
     let node = own(engine, &[]).await;
     let shop = node.shop();
     let charge = shop.charge_id("10").await;
@@ -191,10 +191,10 @@ async fn demo_shows_a_payment(engine: Engine) {
     for seen in ["POST /v1/charges", "idempotent-replayed", "000201", "25.00", "GET /v1/balance", "paid", "pay_uri"] {
         assert!(printed.contains(seen), "{seen} is missing:\n{printed}");
     }
-    // On the data of the first run.
+    // The second run uses the data of the first run.
     let (exit, printed) = place.cli_raw(&["demo", "--once"]).unwrap();
     assert_eq!(exit, Some(0), "{printed}");
-    // The database is that of a sandbox service on SQLite in the same data directory.
+    // The demo uses the same SQLite database as a sandbox service in this data directory.
     let books = format!("sqlite:{}", place.data_dir().join("cais.db").display());
     let report = unstarted(Engine::Sqlite, &[("CAIS_DATABASE_URL", &books)]).cli(&["ledger", "verify"]).unwrap();
     assert!(report["ok"] == true && report["entries"].as_u64() >= Some(2), "{report}");
@@ -230,7 +230,7 @@ async fn configuration_errors_are_reported_together() {
     }
     let (exit, printed) = place.cli_raw(&["serve"]).unwrap();
     assert_eq!(exit, Some(1), "{printed}");
-    assert!(printed.contains("workers") && printed.contains("pix_key"), "the same before it serves: {printed}");
+    assert!(printed.contains("workers") && printed.contains("pix_key"), "`serve` does not name the errors: {printed}");
     for command in [&["config", "check"][..], &["account", "list"], &["migrate"]] {
         assert_eq!(place.cli_raw(command).unwrap().0, Some(1), "{command:?}");
     }
@@ -280,7 +280,7 @@ async fn probable_slips_are_warnings_in_check_and_log() {
 async fn acquirer_without_https_public_url_is_a_warning() {
     let acquirer = [
         ("CAIS_ACQUIRERS__MAIN__KIND", "bacen"),
-        // A port without a server: the start makes no call to an acquirer.
+        // No server listens on this port. The service still starts, because its start calls no acquirer.
         ("CAIS_ACQUIRERS__MAIN__BASE_URL", "https://127.0.0.1:1"),
         ("CAIS_ACQUIRERS__MAIN__CLIENT_ID", "id"),
         ("CAIS_ACQUIRERS__MAIN__CLIENT_SECRET", "secret"),
@@ -304,7 +304,7 @@ async fn sqlite_creates_a_master_key_and_postgres_requires_one() {
         let (exit, printed) = place.cli_raw(command).unwrap();
         assert_eq!(exit, Some(1), "{command:?}: {printed}");
         assert!(printed.contains("there is no database at"), "{command:?}: {printed}");
-        assert!(!place.data_dir().join("master.key").exists(), "{command:?} makes nothing");
+        assert!(!place.data_dir().join("master.key").exists(), "{command:?} created a master key");
     }
     place.cli(&["account", "create", "--email", "a@b.co", "--name", "x", "--document", "12345678909"]).unwrap();
     let file = place.data_dir().join("master.key");
@@ -323,12 +323,12 @@ async fn sqlite_creates_a_master_key_and_postgres_requires_one() {
 }
 
 #[tokio::test]
-async fn server_refuses_an_old_schema() {
+async fn serve_with_pending_migrations_is_refused() {
     let place = unstarted(Engine::Postgres, &[]);
     let (exit, printed) = place.cli_raw(&["serve"]).unwrap();
     assert_eq!(exit, Some(1), "{printed}");
     assert!(printed.contains("cais migrate"), "{printed}");
-    assert_eq!(place.cli_raw(&["migrate", "--status"]).unwrap().0, Some(1), "something is left to do");
+    assert_eq!(place.cli_raw(&["migrate", "--status"]).unwrap().0, Some(1), "migrations are pending");
     let applied = place.cli(&["migrate"]).unwrap();
     assert!(!applied["applied"].as_array().unwrap().is_empty(), "{applied}");
     assert_eq!(place.cli(&["migrate"]).unwrap()["applied"], json!([]));
@@ -341,7 +341,7 @@ async fn postgres_is_reached_over_tls() {
     let url = cluster.fresh_database().unwrap();
     let required = format!("{url}?sslmode=require");
     let migrating = [("CAIS_DATABASE_URL", required.as_str()), ("CAIS_MIGRATE_ON_START", "true")];
-    // The URL is used instead of the node's own engine.
+    // `CAIS_DATABASE_URL` replaces the node's own SQLite database.
     let node = own(Engine::Sqlite, &migrating).await;
     let shop = node.shop();
     let charge = shop.charge_id("10").await;
@@ -352,13 +352,13 @@ async fn postgres_is_reached_over_tls() {
         &format!("{url}?sslmode=require"),
         "SELECT count(*) > 1 AND bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE client_port > 0",
     );
-    assert_eq!(encrypted.unwrap(), "t", "every connection");
+    assert_eq!(encrypted.unwrap(), "t", "a connection is not encrypted");
 
     let plain = format!("{url}?sslmode=disable");
     let refused = unstarted(Engine::Sqlite, &[("CAIS_DATABASE_URL", &plain)]);
     assert_eq!(
         refused.cli_raw(&["account", "list"]).unwrap().0,
         Some(1),
-        "the server takes encrypted connections only"
+        "the server accepts only encrypted connections"
     );
 }

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::support::{Engine, unstarted};
 
-/// Runs a command that fails with this exit code, and returns its output.
+/// Runs a command, checks its exit code, and returns its output.
 #[track_caller]
-fn failing(place: &Cais, code: i32, words: &[&str]) -> String {
+fn output_at_exit(place: &Cais, code: i32, words: &[&str]) -> String {
     let (exit, printed) = place.cli_raw(words).unwrap();
     assert_eq!(exit, Some(code), "{words:?}: {printed}");
     printed
@@ -19,7 +19,7 @@ fn failing(place: &Cais, code: i32, words: &[&str]) -> String {
 fn failure_with_json_is_one_object_with_its_code() {
     let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
     let error = |place: &Cais, exit: i32, words: &[&str]| -> Value {
-        let printed = failing(place, exit, &[words, &["--json"]].concat());
+        let printed = output_at_exit(place, exit, &[words, &["--json"]].concat());
         let object: Value = serde_json::from_str(printed.trim()).unwrap_or_else(|error| panic!("{error}: {printed}"));
         object["error"].clone()
     };
@@ -35,14 +35,14 @@ fn failure_with_json_is_one_object_with_its_code() {
     assert_eq!(mistakes["code"], "configuration");
     let keys: Vec<&Value> = mistakes["problems"].as_array().unwrap().iter().map(|problem| &problem["key"]).collect();
     assert_eq!(keys, ["color", "workers"], "{mistakes}");
-    assert!(failing(&place, 1, &["account", "list"]).starts_with("cais: "), "people read text");
+    assert!(output_at_exit(&place, 1, &["account", "list"]).starts_with("cais: "), "without --json, an error is text");
 }
 
 #[test]
 fn help_and_version_with_json_stay_text() {
     let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
     for words in [&["--json", "--help"][..], &["--json", "--version"]] {
-        let printed = failing(&place, 0, words);
+        let printed = output_at_exit(&place, 0, words);
         assert!(printed.contains("ais") && !printed.starts_with('{'), "{printed}");
     }
 }
@@ -60,17 +60,17 @@ fn usage_error_names_the_form_of_the_value() {
         (&["infraction", "show", "x"], "inf_"),
         (&["listen", "--forward-to", "ftp://localhost"], "http or https"),
     ] {
-        let printed = failing(&place, 2, words);
+        let printed = output_at_exit(&place, 2, words);
         assert!(printed.contains(hint), "{words:?}: {printed}");
     }
-    assert!(failing(&place, 0, &["key", "create", "--help"]).contains("charges:read, charges:write"));
+    assert!(output_at_exit(&place, 0, &["key", "create", "--help"]).contains("charges:read, charges:write"));
 }
 
 #[test]
 fn global_options_stand_apart_in_every_help() {
     let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
     for words in [&["--help"][..], &["listen", "--help"], &["account", "fees", "--help"]] {
-        let printed = failing(&place, 0, words);
+        let printed = output_at_exit(&place, 0, words);
         let (own, global) = printed.split_once("Global options:").unwrap();
         for option in ["--config", "--json", "--operator"] {
             assert!(global.contains(option) && !own.contains(&format!("{option} ")), "{words:?}: {printed}");
@@ -81,7 +81,7 @@ fn global_options_stand_apart_in_every_help() {
 #[test]
 fn migration_status_has_one_line_per_migration() {
     let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
-    let lines = |exit: i32| failing(&place, exit, &["migrate", "--status"]);
+    let lines = |exit: i32| output_at_exit(&place, exit, &["migrate", "--status"]);
     let before = lines(1);
     assert!(before.lines().count() > 10 && before.lines().skip(1).all(|line| line.ends_with("pending")), "{before}");
     place.cli(&["migrate"]).unwrap();
@@ -94,12 +94,12 @@ fn migration_status_has_one_line_per_migration() {
 fn completions_and_manual_pages_cover_every_command() {
     let place = Cais::prepare(Engine::Sqlite, &[]).unwrap();
     for shell in ["bash", "zsh", "fish"] {
-        let script = failing(&place, 0, &["completions", shell]);
+        let script = output_at_exit(&place, 0, &["completions", shell]);
         assert!(["release-delay", "doctor", "forward-to"].iter().all(|word| script.contains(word)), "{shell}");
     }
-    assert!(failing(&place, 0, &["man"]).contains(".SH SUBCOMMANDS"));
+    assert!(output_at_exit(&place, 0, &["man"]).contains(".SH SUBCOMMANDS"));
     let pages = place.data_dir().join("pages");
-    failing(&place, 0, &["man", "--out", &pages.display().to_string()]);
+    output_at_exit(&place, 0, &["man", "--out", &pages.display().to_string()]);
     for page in ["cais.1", "cais-doctor.1", "cais-account-create.1"] {
         assert!(std::fs::read_to_string(pages.join(page)).unwrap().contains(".SH NAME"), "{page}");
     }

@@ -49,7 +49,7 @@ fn generator(name: &str) -> PathBuf {
     verifiers.join(name)
 }
 
-/// Runs a command in `folder`. Fails with its output unless it succeeds.
+/// Runs a command in `folder`. If the command fails, the test fails with the command's output.
 #[track_caller]
 fn run(folder: &Path, command: &mut Command) {
     let output = command.current_dir(folder).output().unwrap();
@@ -80,7 +80,7 @@ fn typescript_client_compiles_under_strict() {
 fn python_client_generates_and_imports() {
     let folder = document();
     let generator = generator("python-client");
-    // The generator formats its output with a program installed beside it.
+    // The generator formats its output with a program in its folder `bin`.
     let path = std::env::join_paths(
         [generator.join("bin")].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     );

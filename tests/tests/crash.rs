@@ -11,27 +11,27 @@ use serde_json::Value;
 
 use crate::support::{Engine, Institution, Node, Reply, Shop, borrowed, eventually, id, on_both, own, unique};
 
-on_both! { killed_service_keeps_every_promise signal_completes_requests_in_flight built_in_sandbox_keeps_its_state }
+on_both! { killed_service_keeps_each_charge_and_payment signal_completes_requests_in_flight built_in_sandbox_keeps_its_state }
 
 /// The number of kills.
 const ROUNDS: u32 = 4;
-/// Concurrent callers.
+/// The number of concurrent callers.
 const CALLERS: u32 = 8;
-/// The answers per round before the kill.
+/// The number of answers in each round after which the service is killed.
 const ANSWERS: u32 = 40;
 /// The body of each charge, with a fee of 0.10.
 const BODY: &str = r#"{"amount":2}"#;
 
-/// The callers' records after all rounds.
+/// The keys and payments that one caller, or all callers, recorded.
 #[derive(Default)]
 struct Known {
     /// All sent keys, each with its answer, if any.
     keys: BTreeMap<String, Option<Vec<u8>>>,
-    /// Payments with an end-to-end id from the acquirer.
+    /// The end-to-end ids of the payments that the acquirer received.
     paid: BTreeSet<String>,
 }
 
-/// A caller: creates charges and pays every second one until the service is gone.
+/// Creates charges, and pays every second one, until the service no longer answers.
 async fn call_until_it_dies(shop: Shop, psp: Arc<Institution>, answered: Arc<AtomicU32>) -> Known {
     let mut known = Known::default();
     loop {
@@ -39,7 +39,7 @@ async fn call_until_it_dies(shop: Shop, psp: Arc<Institution>, answered: Arc<Ato
         known.keys.insert(key.clone(), None);
         let Ok(reply) = Reply::try_of(shop.creation(&key, BODY)).await else { return known };
         if reply.status != 201 {
-            // A dying service may refuse; this is no promise.
+            // A dying service may refuse a request. A refused request has no stored answer.
             assert!(reply.status >= 500, "{}", reply.text());
             continue;
         }
@@ -47,16 +47,16 @@ async fn call_until_it_dies(shop: Shop, psp: Arc<Institution>, answered: Arc<Ato
         known.keys.insert(key, Some(reply.body));
         if answered.fetch_add(1, Ordering::SeqCst).is_multiple_of(2) {
             known.paid.insert(psp.pay(charge["txid"].as_str().unwrap()).await);
-            // A reader races the callback.
+            // This read races the callback of the payment.
             drop(Reply::try_of(shop.request(Method::GET, &format!("/charges/{}", id(&charge)))).await);
         }
     }
 }
 
-async fn killed_service_keeps_every_promise(engine: Engine) {
+async fn killed_service_keeps_each_charge_and_payment(engine: Engine) {
     let psp = Arc::new(Institution::start());
     let environment = psp.environment("main");
-    // The acquirer uses the callback address from the payment's time, so the address must stay.
+    // The acquirer calls the address that was registered at the time of the payment, so the address must not change.
     let listen = stable_address();
     let mut environment = borrowed(&environment);
     environment.push(("CAIS_LISTEN", &listen));
@@ -88,7 +88,7 @@ async fn killed_service_keeps_every_promise(engine: Engine) {
 /// Returns a free port below the system's range for outgoing connections, so that no other process takes it while the
 /// service is down.
 fn stable_address() -> String {
-    // Two of them in one process must differ, although neither listens yet.
+    // Two addresses in one process must differ, even before a service listens on either.
     static TRIED: AtomicU16 = AtomicU16::new(0);
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let candidates = std::iter::repeat_with(|| first + TRIED.fetch_add(1, Ordering::SeqCst) % 2_000);
@@ -109,13 +109,13 @@ async fn after_the_storm(node: &Node, shop: &Shop, psp: &Institution, all: &Know
             assert_eq!(reply.body, *answer, "{key}: the same bytes as before the crash");
             assert_eq!(reply.header("idempotent-replayed"), Some("true"));
         }
-        assert!(charges.insert(id(&reply.json())), "{key}: a charge of its own");
+        assert!(charges.insert(id(&reply.json())), "{key}: another key has the same charge");
     }
     let listed: BTreeSet<String> = shop.all_charges().await.iter().map(id).collect();
-    assert_eq!(listed, charges, "no charge but those of the keys");
+    assert_eq!(listed, charges, "the account has exactly the charges of the keys");
     assert_eq!(psp.charges().await, u64::try_from(charges.len()).unwrap(), "the acquirer has no further charge");
 
-    // Payments are credited by callback or worker, the rest by the next reader.
+    // A callback, a worker or a reader credits each payment.
     let ledger = psp.ledger().await;
     let received: BTreeSet<String> = ledger["received"]["items"]
         .as_array()

@@ -1,4 +1,5 @@
-//! The certificates and secrets of acquirers: renewed without a restart, shown before their end, and never logged.
+//! The certificates and secrets of acquirers. A certificate is renewed without a restart, its end is shown, and no
+//! secret is logged.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -18,7 +19,7 @@ async fn shown_expiry(node: &Node) -> Option<i64> {
     page.lines().find_map(|line| line.strip_prefix(EXPIRY)?.parse().ok())
 }
 
-/// Returns whether `cais config check` warns of the certificate, and the status of `cais doctor`.
+/// Returns whether `cais config check` warns of the certificate, and the certificate's status in `cais doctor`.
 fn judged(node: &Node) -> (bool, String) {
     let checked = node.cli(&["config", "check"]);
     let warnings = checked["warnings"].as_array().unwrap();
@@ -64,7 +65,7 @@ async fn renewed_certificate_is_used_and_its_end_shown() {
         (shown_expiry(&node).await == Some(renewed.expires_at.as_second())).then_some(())
     })
     .await;
-    assert_eq!(judged(&node), (false, "ok".to_owned()), "both commands read the file");
+    assert_eq!(judged(&node), (false, "ok".to_owned()), "both commands read the renewed file");
     shop.charge("2").await;
     assert!(front.has_seen(&renewed), "new calls use the renewed certificate");
     let listed = node.cli(&["acquirer", "list"])["data"][0]["certificate_expires_at"].clone();
@@ -82,14 +83,14 @@ fn authorizations(requests: &str) -> Vec<String> {
     values
 }
 
-/// Sets the fault of both interfaces of the institution.
+/// Sets the fault of both APIs of the institution.
 async fn fail(psp: &Institution, mode: &str) {
     psp.faults(mode).await;
     let woovi = json!({"mode": mode, "acquirer": "woovi"});
     psp.ask(Method::PUT, "/sandbox/faults", &woovi).await.expect(200);
 }
 
-/// Runs every adapter with the log of all levels: paid, refunded, paid out, and refused.
+/// Each adapter serves a payment, a refund, a payout and a failed charge, while all levels are logged.
 #[tokio::test]
 async fn no_secret_is_logged_at_trace_level() {
     let psp = Institution::start();
@@ -150,7 +151,10 @@ async fn no_secret_is_logged_at_trace_level() {
         ["api_key", "ipn_secret", "password", "totp_secret"].map(|name| psp.credential(&format!("crypto_{name}")));
     let basic = STANDARD.encode(format!("{}:{}", psp.credential("client_id"), psp.credential("client_secret")));
     let sent = authorizations(&front.requests());
-    assert!(sent.contains(&basic) && sent.contains(&named[1]) && sent.len() >= 4, "two tokens were used too");
+    assert!(
+        sent.contains(&basic) && sent.contains(&named[1]) && sent.len() >= 4,
+        "the client's login, Woovi's app id or one of two tokens was not sent"
+    );
     let key = certificate.pem.lines().nth(1).unwrap().to_owned();
     let path = callback.rsplit('/').find(|part| part.len() > 16).unwrap().to_owned();
     let own_key = shop.key.rsplit('_').next().unwrap().to_owned();

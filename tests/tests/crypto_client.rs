@@ -1,5 +1,5 @@
-//! The sandbox's crypto processor, used by published clients of `NOWPayments` without changes: the Python client
-//! `nowpayments` without lists and payouts, and the JavaScript client `nowpayments-js` with both.
+//! Unchanged published clients of `NOWPayments` use the sandbox's crypto processor. The Python client `nowpayments` has
+//! no lists and no payouts. The JavaScript client `nowpayments-js` has both.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::support::Institution;
 
-/// Uses every method of both classes of the client. Its base URL is a class attribute.
+/// Uses every method of both classes of the client. The base URL is an attribute of each class.
 const PYTHON: &str = r#"
 import sys, time
 from nowpayments import NOWPayments
@@ -57,7 +57,7 @@ assert refusal(lambda: client.get_payment_status(12)) == "Error 404: Payment not
 assert refusal(lambda: NOWPayments("other").get_available_currencies()) == "Error 403: Invalid api key"
 "#;
 
-/// Returns a folder that `scripts/setup` filled.
+/// Returns the folder of a client that `scripts/setup` installed.
 fn client_folder(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let verifiers = std::env::var_os("CAIS_VERIFIERS").map_or_else(|| root.join("target/verifiers"), PathBuf::from);
@@ -71,7 +71,7 @@ fn published_python_client_works_with_the_sandbox() {
     command
         .args(["-c", PYTHON])
         .args([institution.credential("crypto_base_url"), institution.credential("crypto_api_key")]);
-    // Requests to this machine pass no proxy.
+    // Requests to this machine must not pass through a proxy.
     let output =
         command.env("PYTHONPATH", client_folder("python-crypto")).env("NO_PROXY", "127.0.0.1").output().unwrap();
     let text = [output.stdout, output.stderr].concat();

@@ -54,7 +54,7 @@ async fn doctor_with_another_master_key_fails(engine: Engine) {
 }
 
 #[tokio::test]
-async fn doctor_asks_each_acquirer_for_a_token_and_the_time() {
+async fn doctor_reads_token_and_time_of_each_acquirer() {
     let bank = Institution::start();
     let mut place = unstarted(Engine::Sqlite, &borrowed(&bank.environment("main")));
     place.launch().await.unwrap();

@@ -11,7 +11,7 @@ use cais_testkit::redis::RedisServer;
 use crate::support::{Engine, Node, Reply, Shop, client, eventually, own};
 use crate::two_nodes::{pair, pair_with};
 
-/// Waits until calls to both nodes count in the same window.
+/// Waits until calls to both nodes count in the same window of the rate limit.
 async fn until_one_window(here: &Shop, there: &Shop) {
     let number = |reply: &Reply, name: &str| reply.header(name).unwrap().parse::<i64>().unwrap();
     eventually("both nodes count in one window", || async {
@@ -46,7 +46,7 @@ async fn two_nodes_with_redis_share_a_window() {
     until_one_window(&here, &there).await;
 }
 
-/// Creates payouts of one account on a node until `stop` is set. Delayed replies of a frozen node are not failures.
+/// Creates payouts of one account on a node until `stop` is set. A frozen node may answer late, or with 503.
 async fn load(shop: Shop, stop: Arc<AtomicBool>) -> usize {
     let mut made = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -75,7 +75,7 @@ async fn frozen_node_delays_no_other_account() {
         let there = loaded.at(&two.base());
         let before = psp.sends().await.len();
         let callers: Vec<_> = (0..4).map(|_| tokio::spawn(load(there.clone(), Arc::clone(&stop)))).collect();
-        eventually("the node works", || async { (psp.sends().await.len() > before + 4).then_some(()) }).await;
+        eventually("the node sends payouts", || async { (psp.sends().await.len() > before + 4).then_some(()) }).await;
         two.cais.signal("STOP").unwrap();
         for _ in 0..3 {
             for shop in &others {
@@ -86,7 +86,7 @@ async fn frozen_node_delays_no_other_account() {
         stop.store(true, Ordering::Relaxed);
         two.cais.signal("CONT").unwrap();
         for caller in callers {
-            assert!(caller.await.unwrap() > 0, "the node worked");
+            assert!(caller.await.unwrap() > 0, "the node created payouts");
         }
     }
     for shop in others.iter().chain([&loaded]) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Engine, Reply, Shop, eventually, on_both, shared, unique};
 
-on_both! { concurrent_repeats_of_a_key_make_one_charge concurrent_keys_with_one_external_id_make_one_charge key_with_another_body_is_refused keys_belong_to_accounts many_different_charges }
+on_both! { concurrent_repeats_of_a_key_make_one_charge concurrent_keys_with_one_external_id_make_one_charge key_with_another_body_is_refused keys_belong_to_accounts concurrent_charges_with_own_keys_are_all_credited }
 
 const STORM: usize = 64;
 
@@ -40,7 +40,7 @@ async fn concurrent_repeats_of_a_key_make_one_charge(engine: Engine) {
     assert_eq!(fresh.len(), 1, "one request created the charge");
     for reply in storm(&shop, |_| (key.clone(), body.to_owned())).await {
         assert_eq!((reply.status, reply.header("idempotent-replayed")), (201, Some("true")), "{}", reply.text());
-        assert_eq!(reply.body, fresh[0].body, "byte for byte");
+        assert_eq!(reply.body, fresh[0].body, "a replay has the same bytes");
         assert_eq!(reply.header("x-request-id"), fresh[0].header("x-request-id"));
     }
     assert_eq!(shop.all_charges().await.len(), 1);
@@ -67,7 +67,7 @@ async fn concurrent_keys_with_one_external_id_make_one_charge(engine: Engine) {
         let after = shop.create_with(key, body).await;
         assert_eq!(after.json(), original);
         let expected = if before.status == 201 { 201 } else { 200 };
-        assert_eq!(after.status, expected, "a stored answer stays");
+        assert_eq!(after.status, expected, "a repeat returns the stored answer, or the charge of the external id");
     }
     shop.create(r#"{"amount":11,"external_id":"order-1"}"#).await.refused(409, "EXTERNAL_ID_CONFLICT");
     assert_eq!(shop.all_charges().await.len(), 1);
@@ -89,7 +89,7 @@ async fn key_with_another_body_is_refused(engine: Engine) {
         }
     }
     assert_eq!(shop.all_charges().await.len(), 1);
-    // Member order, blanks and number spelling do not change the body. Another query or path does.
+    // Blanks and the spelling of a number do not make another body.
     let spelled = format!(" {{ \"amount\" : {}0e-1 }} ", 10 + winner);
     let again = shop.create_with(&key, spelled).await;
     assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{}", again.text());
@@ -102,13 +102,13 @@ async fn keys_belong_to_accounts(engine: Engine) {
     let one = shop.create_with(&key, r#"{"amount":10}"#).await.expect(201);
     let two = other.create_with(&key, r#"{"amount":11}"#).await.expect(201);
     assert_ne!(one["id"], two["id"]);
-    // The key is shared by all API keys of an account.
+    // All API keys of an account share its idempotency keys.
     let colleague = shop.with_key(&node.key(&shop.email, "charges:write"));
     let again = colleague.create_with(&key, r#"{"amount":10}"#).await;
     assert_eq!((again.expect(201), again.header("idempotent-replayed")), (one, Some("true")));
 }
 
-async fn many_different_charges(engine: Engine) {
+async fn concurrent_charges_with_own_keys_are_all_credited(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let replies = storm(&shop, |_| (unique("key"), r#"{"amount":10}"#.to_owned())).await;

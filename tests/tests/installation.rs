@@ -1,5 +1,5 @@
-//! The start and the end of an installation: the upstream is chosen, sandbox and real money are never mixed, the master
-//! key is the database's, and a signal stops the service in order.
+//! The start and the stop of a service. The configuration must name an upstream, sandbox and real money are never mixed,
+//! the master key must be the database's, and a signal stops the service in order.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ on_both! {
     sandbox_database_with_an_acquirer_is_refused live_database_with_the_sandbox_is_refused start_with_another_master_key_is_refused
 }
 
-/// Checks that a start fails with these words.
+/// Asserts that a command fails and prints these words.
 fn refused(cais: &Cais, command: &[&str], words: &[&str]) {
     let (exit, printed) = cais.cli_raw(command).unwrap();
     assert_eq!(exit, Some(1), "{command:?}: {printed}");
@@ -26,13 +26,13 @@ async fn serve_without_an_upstream_names_both_choices() {
     let both = ["acquirers", "--sandbox", "sandbox = true"];
     refused(&place, &["serve"], &both);
     refused(&place, &["config", "check"], &both);
-    assert!(!place.data_dir().join("cais.db").exists(), "the refusal comes before anything is made");
+    assert!(!place.data_dir().join("cais.db").exists(), "the refused command created a database");
     // Commands without an acquirer need no choice.
     assert_eq!(place.cli(&["migrate"]).unwrap()["applied"].as_array().map(Vec::is_empty), Some(false));
 }
 
 #[tokio::test]
-async fn serve_says_how_the_first_account_is_opened() {
+async fn serve_without_an_account_logs_the_command_for_one() {
     let mut place = unstarted(Engine::Sqlite, &[]);
     place.launch().await.unwrap();
     let log = place.log();
@@ -44,7 +44,7 @@ async fn serve_says_how_the_first_account_is_opened() {
 }
 
 #[tokio::test]
-async fn sandbox_beside_an_acquirer_is_a_mistake() {
+async fn sandbox_beside_an_acquirer_is_refused() {
     let bank = Institution::start();
     let environment = bank.environment("main");
     let mut environment = borrowed(&environment);
@@ -113,7 +113,7 @@ async fn lost_master_key_beside_its_database_is_an_error() {
     std::fs::rename(&file, &kept).unwrap();
     for command in [&["serve"][..], &["account", "list"]] {
         refused(&place, command, &["master.key does not exist", "restore the file"]);
-        assert!(!file.exists(), "no new key is made");
+        assert!(!file.exists(), "{command:?} created a new master key");
     }
     std::fs::rename(&kept, &file).unwrap();
     assert_eq!(place.cli(&["account", "list"]).unwrap()["data"].as_array().map(Vec::len), Some(1));
@@ -134,7 +134,7 @@ async fn hangup_stops_the_service_in_order() {
     let addresses = place.data_dir().join("addresses.json");
     assert!(addresses.exists());
     assert_eq!(place.terminate_by("HUP").unwrap().code(), Some(0), "{}", place.log());
-    assert!(!addresses.exists(), "the last step of an orderly stop");
+    assert!(!addresses.exists(), "an orderly stop removes the file");
 }
 
 #[tokio::test]

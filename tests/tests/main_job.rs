@@ -1,4 +1,4 @@
-//! The main task: a charge is created, paid and credited. Others are cancelled, expire, or are paid late.
+//! The main task: a charge is created, paid and credited. Other charges are cancelled, expire, or are paid late.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Engine, eventually, id, on_both, own, shared};
 
-on_both! { charge_is_created_paid_and_credited fees_are_kept cancelled_charges expired_charges over_and_underpayments_are_credited }
+on_both! { charge_is_created_paid_and_credited fee_is_deducted_from_each_payment cancelled_charge_that_is_paid_is_credited expired_charge_that_is_paid_is_credited over_and_underpayments_are_credited }
 
 async fn charge_is_created_paid_and_credited(engine: Engine) {
     let node = shared(engine).await;
@@ -25,30 +25,30 @@ async fn charge_is_created_paid_and_credited(engine: Engine) {
     assert_eq!(shop.get("/charges/ext:order-1").await.expect(200), paid);
 
     let same = shop.create(r#"{"amount":25.00,"external_id":"order-1"}"#).await;
-    assert_eq!(same.expect(200), paid, "the current state of the first charge");
+    assert_eq!(same.expect(200), paid, "the external id returns the current state of its charge");
     node.verify();
 }
 
-async fn fees_are_kept(engine: Engine) {
+async fn fee_is_deducted_from_each_payment(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let fees =
         ["account", "fees", "--account", &shop.email, "--operation", "pix_in", "--fixed", "0.50", "--percent", "0.99"];
-    // The server has not loaded the account yet, so it has no older state.
+    // The server has not loaded the account yet, so it has not cached older fees.
     node.cli(&fees);
     let small = shop.charge_id("10").await;
     shop.pay(&small, None).await.expect(200);
-    // 0.50 + 0.099 is 0.599, rounded to the even centavo: 0.60.
+    // 0.50 + 0.099 is 0.599, which is rounded to 0.60.
     shop.until_available("9.40").await;
     let large = shop.charge_id("1234.56").await;
     shop.pay(&large, None).await.expect(200);
-    // 0.50 + 12.222144 is 12.72.
+    // 0.50 + 12.222144 is 12.722144, which is rounded to 12.72.
     shop.until_available("1231.24").await;
     assert_eq!(shop.fetch(&large).await["amount"], json!(1234.56), "the charge shows the requested amount");
     node.verify();
 }
 
-async fn cancelled_charges(engine: Engine) {
+async fn cancelled_charge_that_is_paid_is_credited(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let charge = shop.charge_id("10").await;
@@ -64,14 +64,14 @@ async fn cancelled_charges(engine: Engine) {
     refused.refused(409, "invalid_state");
     assert!(refused.json()["error"]["message"].as_str().unwrap().contains("paid"), "{}", refused.text());
 
-    // The payment of the charge came at the same time as its cancellation.
+    // A payment that arrives after the cancellation is still credited.
     shop.pay(&charge, None).await.expect(200);
     shop.until(&charge, "paid").await;
     shop.until_available("20.00").await;
     node.verify();
 }
 
-async fn expired_charges(engine: Engine) {
+async fn expired_charge_that_is_paid_is_credited(engine: Engine) {
     // The test moves the clock of the whole service.
     let node = own(engine, &[]).await;
     let shop = node.shop();
@@ -83,7 +83,7 @@ async fn expired_charges(engine: Engine) {
     let clock = |offset_s: i64| json!({ "offset_s": offset_s });
     shop.send(Method::PUT, "/sandbox/clock", &clock(3_700)).await.expect(200);
     // The worker finds overdue charges without readers.
-    let expired = eventually("both are expired", || async {
+    let expired = eventually("the unpaid charges are expired", || async {
         let all = shop.all_charges().await;
         let expired: Vec<Value> = all.into_iter().filter(|charge| charge["status"] == "expired").collect();
         (expired.len() == 2).then_some(expired)

@@ -20,7 +20,7 @@ async fn trace_of_a_request_is_passed_on_to_the_acquirer(engine: Engine) {
     let node = own(engine, &borrowed(&environment)).await;
     let shop = node.shop();
     shop.charge("10").await;
-    assert_eq!(upstream.traceparents(), Vec::<String>::new(), "a request without a trace");
+    assert_eq!(upstream.traceparents(), Vec::<String>::new(), "a request without a trace passes none on");
     let traced =
         shop.creation(&unique("key"), r#"{"amount":11}"#).header("traceparent", format!("00-{TRACE}-{PARENT}-01"));
     Reply::of(traced).await.expect(201);

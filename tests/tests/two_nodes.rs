@@ -28,7 +28,7 @@ pub async fn pair_in(mut environment: Vec<(&str, &str)>) -> (Node, Node) {
     let one = own(Engine::Postgres, &environment).await;
     let url = one.cais.database_url().unwrap().to_owned();
     environment.push(("CAIS_DATABASE_URL", &url));
-    // The URL is used instead of the node's own engine.
+    // `CAIS_DATABASE_URL` replaces the node's own SQLite database.
     let two = own(Engine::Sqlite, &environment).await;
     (one, two)
 }
@@ -75,7 +75,7 @@ async fn payment_seen_by_both_nodes_is_credited_once() {
     for _ in 0..5 {
         let charge = here.charge("10").await;
         psp.pay(charge["txid"].as_str().unwrap()).await;
-        // Readers on both nodes, beside the callback and the workers of both.
+        // Both nodes read the charge while the callback and the workers of both nodes may credit the payment.
         let charge = id(&charge);
         let readers = (0..16).map(|reader| {
             let shop = if reader % 2 == 0 { here.clone() } else { there.clone() };
