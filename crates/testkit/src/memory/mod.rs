@@ -28,7 +28,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use cais_domain::block::Block;
 use cais_domain::charge::Charge;
-use cais_domain::crypto::{Quote, Withdrawal};
+use cais_domain::crypto::deposit::DepositPayment;
+use cais_domain::crypto::{Deposit, Quote, Withdrawal};
 use cais_domain::ids::AccountId;
 use cais_domain::infraction::Infraction;
 use cais_domain::ledger::LedgerAccount;
@@ -144,6 +145,18 @@ impl MemoryStore {
     #[must_use]
     pub fn crypto_withdrawals(&self) -> Vec<Withdrawal> {
         oldest_first(&self.state().tables.crypto_withdrawals, |one| one.id)
+    }
+
+    /// Returns every crypto deposit in every state, oldest first.
+    #[must_use]
+    pub fn crypto_deposits(&self) -> Vec<Deposit> {
+        oldest_first(&self.state().tables.crypto_deposits, |one| one.id)
+    }
+
+    /// Returns every payment to a crypto deposit, in the order of their ids.
+    #[must_use]
+    pub fn crypto_payments(&self) -> Vec<DepositPayment> {
+        oldest_first(&self.state().tables.crypto_payments, |one| one.id.clone())
     }
 
     /// Returns every crypto quote, oldest first.

@@ -26,11 +26,14 @@ pub enum OrderKind {
     Defense,
     /// A crypto withdrawal, at [`crate::FakeProcessor`].
     Withdrawal,
+    /// A crypto deposit, at [`crate::FakeProcessor`].
+    Deposit,
 }
 
 impl OrderKind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [Self::Charge, Self::Payout, Self::Refund, Self::Defense, Self::Withdrawal];
+    pub const ALL: [Self; 6] =
+        [Self::Charge, Self::Payout, Self::Refund, Self::Defense, Self::Withdrawal, Self::Deposit];
 }
 
 /// A request with an effect at the acquirer.

@@ -14,7 +14,7 @@ use crate::orders::{MONEY_KINDS, MoneyOrder, Outcome, is_done, payments};
 use crate::world::{World, run};
 
 /// The number of smallest units of USDT on Ethereum per centavo, at R$ 0.10 for one USDT.
-const UNITS_PER_CENTAVO: u128 = 100_000;
+const UNITS_PER_CENTAVO: i128 = 100_000;
 
 impl World {
     fn in_transit(&self) -> i64 {
@@ -54,7 +54,8 @@ impl World {
         let moved = |order: &MoneyOrder| self.called_back.contains(&order.called_back);
         let orders = self.money_orders().into_iter().filter(|order| order.is_visible && !moved(order));
         let charges = self.store.charges().into_iter().filter(Charge::is_visible);
-        let visible = orders.map(|order| order.id).chain(charges.map(|charge| charge.id.to_string()));
+        let deposits = self.deposits().into_iter().map(|deposit| deposit.id.to_string());
+        let visible = orders.map(|order| order.id).chain(charges.map(|charge| charge.id.to_string())).chain(deposits);
         let visible: BTreeSet<_> = visible.collect();
         unanswered.into_iter().filter(|id| visible.contains(id)).collect()
     }
@@ -75,6 +76,7 @@ impl World {
         }
         self.check_processor();
         self.check_charges();
+        self.check_deposits();
         self.check_money_orders();
         self.check_defense();
     }
@@ -100,12 +102,9 @@ impl World {
         let worth = self.store.balance(&LedgerAccount::system(account, self.account.id)).centavos();
         let batches = self.processor.batches().into_iter();
         let finished = batches.filter(|batch| batch.status == UpstreamWithdrawalStatus::Finished);
-        let units: u128 = finished.map(|batch| batch.amount.units()).sum();
-        assert_eq!(
-            u128::try_from(worth).unwrap() * UNITS_PER_CENTAVO,
-            units,
-            "ledger and processor agree on the coins"
-        );
+        let sent: u128 = finished.map(|batch| batch.amount.units()).sum();
+        let net = i128::try_from(sent).unwrap() - i128::try_from(self.credited_units()).unwrap();
+        assert_eq!(i128::from(worth) * UNITS_PER_CENTAVO, net, "ledger and processor agree on the coins");
     }
 
     fn check_charges(&self) {
@@ -163,7 +162,7 @@ impl World {
     }
 
     /// Counts the calls of this kind whose response contains a resource.
-    fn answered(&self, kind: OrderKind) -> usize {
+    pub fn answered(&self, kind: OrderKind) -> usize {
         let of_kind = self.calls.iter().filter(|call| call.operation.kind() == kind);
         of_kind.filter(|call| matches!(call.replies.borrow().answer, Some((ResponseKind::Created, _)))).count()
     }

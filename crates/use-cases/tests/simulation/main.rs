@@ -9,6 +9,7 @@
 //!   done.
 //! - `node`: the crash points of a node, between its calls of the store and of acquirers.
 //! - `operation`: the operations. `orders`: the orders that take money out, in the store and at the acquirers.
+//! - `deposits`: the coins of payers, and their credits.
 //! - `world`: the nodes, their scheduler and the simulated environment. `check`: the invariants.
 //!
 //! # Faults
@@ -20,6 +21,7 @@
 //! | reply to an order | lost; silent; late; late while repeats are refused; refused; refused although the order was accepted; no connection |
 //! | read of an order | silent; no connection; a look-up or a list that does not show the order, but never both |
 //! | processor of withdrawals | creates a second batch for every repeated creation; hides batches; refuses or loses verifications; fails a batch and sends it later |
+//! | payer of a deposit | pays the coins, half of them, three times as many, again, late, or not |
 //! | callback | before the reply to its order, twice, or never |
 //! | merchant | repeats a call at any time, at either node |
 //!
@@ -27,6 +29,7 @@
 //!
 //! - An institution receives an order again only after a read has shown its absence, and executes each order once.
 //! - The institution and the store agree on the outcome of each order. The events and the fees agree with the outcome.
+//! - The coins of each payment of a deposit are credited once, or wait for an operator.
 //! - The creation of a withdrawal is sent once. An operator fails withdrawals that the processor does not show.
 //! - After each commit, the money in transit is the sum of the open orders. The ledger and the institution agree on the
 //!   money.
@@ -43,6 +46,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
 mod check;
+mod deposits;
 mod node;
 mod operation;
 mod orders;

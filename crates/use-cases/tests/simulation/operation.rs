@@ -12,6 +12,7 @@ use cais_ports::{Fingerprint, ResponseKind};
 use cais_testkit::psp::OrderKind;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::create::{self as charges, CreateCharge, NewCharge};
+use cais_use_cases::crypto::deposits::create::{self as deposits, CreateDeposit, NewDeposit};
 use cais_use_cases::crypto::withdrawals::create::{self as withdrawals, CreateWithdrawal, NewWithdrawal};
 use cais_use_cases::infractions::defend::defend;
 use cais_use_cases::payouts::create::{self as payouts, CreatePayout, NewPayout};
@@ -28,6 +29,7 @@ pub enum Operation {
     Refund { charge: ChargeId, centavos: i64 },
     Defense { infraction: InfractionId },
     Withdrawal { centavos: i64 },
+    Deposit { centavos: i64 },
 }
 
 impl World {
@@ -40,6 +42,7 @@ impl World {
             OrderKind::Refund => Operation::Refund { charge: self.refundable, centavos: centavos.min(1_200) },
             OrderKind::Defense => Operation::Defense { infraction: self.store.infractions()[0].id },
             OrderKind::Withdrawal => Operation::Withdrawal { centavos },
+            OrderKind::Deposit => Operation::Deposit { centavos },
         }
     }
 }
@@ -52,6 +55,7 @@ impl Operation {
             Self::Refund { .. } => OrderKind::Refund,
             Self::Defense { .. } => OrderKind::Defense,
             Self::Withdrawal { .. } => OrderKind::Withdrawal,
+            Self::Deposit { .. } => OrderKind::Deposit,
         }
     }
 
@@ -109,6 +113,18 @@ impl Operation {
                 };
                 let command = CreateWithdrawal { account, request, key, fingerprint, terms };
                 answer(withdrawals::create(&ports, command).await)
+            }
+            Self::Deposit { centavos } => {
+                let terms = NewDeposit {
+                    amount: Money::from_centavos(centavos),
+                    currency: Currency::UsdtErc20,
+                    description: None,
+                    external_id: None,
+                    origin: Origin::Api,
+                    postback_url: None,
+                    quote: None,
+                };
+                answer(deposits::create(&ports, CreateDeposit { account, request, key, fingerprint, terms }).await)
             }
             // A defense has no key. Its response is the current infraction.
             Self::Defense { infraction } => {

@@ -113,7 +113,7 @@ impl World {
                 let batches = self.processor.batches().into_iter();
                 batches.map(|batch| (batch.order.unwrap().to_string(), progress(batch.status))).collect()
             }
-            OrderKind::Charge | OrderKind::Defense => Vec::new(),
+            OrderKind::Charge | OrderKind::Defense | OrderKind::Deposit => Vec::new(),
         }
     }
 
@@ -126,6 +126,8 @@ impl World {
             OrderKind::Payout | OrderKind::Refund | OrderKind::Withdrawal => {
                 self.arrived(kind).iter().filter(|(_, progress)| is_done(progress)).count()
             }
+            // An address that no payer has seen has no effect.
+            OrderKind::Deposit => self.deposits().len(),
             OrderKind::Defense => psps.flat_map(FakePsp::infractions).filter(|one| one.defense.is_some()).count(),
         }
     }

@@ -8,6 +8,7 @@ use cais_testkit::psp::{Listing, Looking, OrderKind, Sending};
 use cais_testkit::random::Random;
 use cais_testkit::{Crash, FakePsp};
 
+use crate::deposits::CoinStep;
 use crate::node::CrashPoint;
 use crate::operation::Operation;
 use crate::orders::MONEY_KINDS;
@@ -22,7 +23,7 @@ const STEPS: u64 = 80;
 const MAX_CALLS: usize = 4;
 
 /// The kinds of new operations, with their weights. A defense is possible only once.
-const KINDS: [OrderKind; 9] = [
+const KINDS: [OrderKind; 11] = [
     OrderKind::Charge,
     OrderKind::Charge,
     OrderKind::Payout,
@@ -32,6 +33,8 @@ const KINDS: [OrderKind; 9] = [
     OrderKind::Defense,
     OrderKind::Withdrawal,
     OrderKind::Withdrawal,
+    OrderKind::Deposit,
+    OrderKind::Deposit,
 ];
 /// The replies that an acquirer may give to any order.
 const REPLIES: [Sending; 9] = [
@@ -133,7 +136,8 @@ impl Run {
                 self.world.clock.advance(Duration::from_millis(jump));
                 self.world.note("now");
             }
-            95..97 => self.coins_move(node),
+            95..96 => self.coins_move(node),
+            96..98 => self.payer_moves(node),
             _ => self.money_moves(node),
         }
     }
@@ -164,7 +168,7 @@ impl Run {
         let number = self.index(2);
         let (hides, psp) = (self.hides[number], self.world.psps[number].clone());
         let kind = self.random.one_of(&OrderKind::ALL);
-        if kind == OrderKind::Withdrawal {
+        if matches!(kind, OrderKind::Withdrawal | OrderKind::Deposit) {
             return self.processor_fault();
         }
         let mut replies = REPLIES.to_vec();
@@ -174,7 +178,7 @@ impl Run {
         // A refusal is proof if the look-up shows no order. The look-up of a defense is the list.
         let unproven = |sending: &Sending| match kind {
             OrderKind::Defense => hides == Hides::Lists && *sending == Sending::Refuses,
-            OrderKind::Charge | OrderKind::Payout | OrderKind::Refund | OrderKind::Withdrawal => {
+            OrderKind::Charge | OrderKind::Payout | OrderKind::Refund | OrderKind::Withdrawal | OrderKind::Deposit => {
                 hides == Hides::LookUps && *sending == Sending::TakesAndRefuses
             }
         };
@@ -261,6 +265,23 @@ impl Run {
         if !batches.is_empty() && self.random.below(2) == 0 {
             let (batch, by_id) = (&batches[self.index(batches.len())], self.random.below(2) == 0);
             self.world.processor_calls_back(node, batch, by_id);
+        }
+    }
+
+    /// Makes a step of a payer of a deposit. The processor may send callbacks, also repeated and in another order.
+    fn payer_moves(&mut self, node: usize) {
+        let deposits = self.world.deposits();
+        if deposits.is_empty() {
+            return;
+        }
+        let (deposit, step) = (&deposits[self.index(deposits.len())], self.random.one_of(&CoinStep::ALL));
+        self.world.pay_coins(deposit, step);
+        let payments = self.world.processor.state().payments.clone();
+        for at in [node, 1 - node] {
+            if self.random.below(2) == 0 {
+                let payment = &payments[self.index(payments.len())];
+                self.world.deposit_callback(at, payment);
+            }
         }
     }
 

@@ -39,7 +39,7 @@ impl Case {
         match self.kind {
             OrderKind::Payout | OrderKind::Refund => is_stored,
             OrderKind::Withdrawal => self.withdrawal_fails(),
-            OrderKind::Charge | OrderKind::Defense => false,
+            OrderKind::Charge | OrderKind::Defense | OrderKind::Deposit => false,
         }
     }
 
@@ -117,4 +117,9 @@ fn defense_arrives_once_wherever_a_node_crashes() {
 #[test]
 fn withdrawal_is_created_once_wherever_a_node_crashes() {
     crash_everywhere(OrderKind::Withdrawal);
+}
+
+#[test]
+fn deposit_is_issued_once_wherever_a_node_crashes() {
+    crash_everywhere(OrderKind::Deposit);
 }

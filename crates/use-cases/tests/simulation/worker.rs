@@ -1,7 +1,7 @@
 //! The workers of a node.
 
 use cais_use_cases::charges::expire;
-use cais_use_cases::crypto::withdrawals;
+use cais_use_cases::crypto::{deposits, withdrawals};
 use cais_use_cases::{Ports, WorkError, callbacks, infractions, payouts, refunds, resume};
 
 /// The workers that handle orders.
@@ -15,10 +15,11 @@ pub enum Worker {
     Expiry,
     Callbacks,
     Withdrawals,
+    Deposits,
 }
 
 impl Worker {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Resume,
         Self::Payouts,
         Self::Refunds,
@@ -27,6 +28,7 @@ impl Worker {
         Self::Expiry,
         Self::Callbacks,
         Self::Withdrawals,
+        Self::Deposits,
     ];
 
     pub async fn run(self, ports: &Ports) -> Result<(), WorkError> {
@@ -39,6 +41,7 @@ impl Worker {
             Self::Expiry => expire::run_once(ports).await,
             Self::Callbacks => callbacks::process::run_once(ports).await,
             Self::Withdrawals => withdrawals::poll::run_once(ports).await,
+            Self::Deposits => deposits::poll::run_once(ports).await,
         }
         .map(drop)
     }

@@ -93,7 +93,7 @@ pub struct World {
     pub psps: [FakePsp; 2],
     pub processor: FakeProcessor,
     pub nodes: [Arc<Node>; 2],
-    ports: [Ports; 2],
+    pub ports: [Ports; 2],
     tasks: Vec<Task>,
     pub calls: Vec<Called>,
     /// The ids of charges and payouts for which a callback was sent.
@@ -118,7 +118,8 @@ impl World {
         let fee = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None).unwrap();
         let account = Account { id: AccountId::new(ids.next_uuid()), ..an_account() };
         let fees = account.fees.clone().with(Priced::PixOut, fee.clone()).with(Priced::CryptoOut, fee);
-        let account = Account { fees, features: account.features.with(Feature::CryptoOut), ..account };
+        let account =
+            Account { fees, features: account.features.with(Feature::CryptoIn).with(Feature::CryptoOut), ..account };
         let processor = FakeProcessor::new(clock.clone());
         processor.state().brl_per_usd = Some(("0.1", "0.1"));
         let ports = [0, 1].map(|node| ports(&store, &clock, &ids, (&psps, &processor), &nodes[node]));
@@ -218,7 +219,7 @@ impl World {
         self.spawn(node, "callback".to_owned(), received);
     }
 
-    fn spawn(&mut self, node: usize, name: String, task: impl Future<Output = String> + 'static) {
+    pub fn spawn(&mut self, node: usize, name: String, task: impl Future<Output = String> + 'static) {
         self.note(&format!("node {node}: {name} begins"));
         let future = Box::pin(async move { format!("node {node}: {name} ends: {}", task.await) });
         self.tasks.push(Task { node, future });
@@ -251,7 +252,7 @@ impl World {
 
     /// Sets the reply of the first acquirer, or of the processor, to orders of this kind.
     pub fn set_for(&self, kind: OrderKind, sending: Sending) {
-        if kind == OrderKind::Withdrawal {
+        if matches!(kind, OrderKind::Withdrawal | OrderKind::Deposit) {
             self.processor.set(sending);
         } else {
             self.psps[0].set_for(kind, sending);
@@ -321,6 +322,7 @@ impl World {
             for psp in &self.psps {
                 psp.settle_open(outcome);
             }
+            self.coins_arrive();
             self.processor.settle_open(match outcome {
                 UpstreamProgress::Failed { .. } => UpstreamWithdrawalStatus::Rejected,
                 UpstreamProgress::Done { .. } | UpstreamProgress::Processing => UpstreamWithdrawalStatus::Finished,
