@@ -1,15 +1,17 @@
-//! `cais crypto`: crypto withdrawals and payments that wait for an operator's decision.
+//! `cais crypto`: crypto withdrawals, payments and rates that wait for an operator's decision.
 
 use anyhow::Context;
 use cais_domain::crypto::deposit::{ArrivedCoins, DepositPayment, PaymentState};
-use cais_domain::crypto::{ProcessorId, Withdrawal};
+use cais_domain::crypto::{Currency, ProcessorId, Rate, Withdrawal};
 use cais_domain::ids::CryptoWithdrawalId;
 use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_http_api::representation::crypto::CryptoWithdrawal;
 use cais_ports::Operator;
 use cais_use_cases::Ports;
+use cais_use_cases::crypto::CryptoSources;
 use cais_use_cases::crypto::deposits::review::{self as payment_review, PaymentDecision};
+use cais_use_cases::crypto::rate_reference::{self, AcceptedRate};
 use cais_use_cases::crypto::withdrawals::review::{self, Decision, MissingRecord};
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -24,6 +26,26 @@ pub enum CryptoCommand {
     /// List and decide withdrawals without a proven outcome, and payments that were not credited automatically
     #[command(subcommand)]
     Review(ReviewCommand),
+    /// Accept a rate that is refused because it jumped
+    #[command(subcommand)]
+    Rate(RateCommand),
+}
+
+/// The commands for rates.
+#[derive(Debug, Subcommand)]
+pub enum RateCommand {
+    /// Accept the present rate of a currency; the next rates are compared with it
+    Accept {
+        /// Code of the currency
+        #[arg(long, value_parser = Currency::parse)]
+        currency: Currency,
+        /// The BRL for one coin that you expect, from another source; the present rate may differ by a tenth
+        #[arg(long, value_parser = Rate::parse)]
+        expect: Rate,
+        /// Reason of the decision, for the audit log
+        #[arg(long, value_parser = note)]
+        note: Text,
+    },
 }
 
 /// The commands for reviews.
@@ -37,10 +59,13 @@ pub enum ReviewCommand {
         #[arg(value_parser = ProcessorId::parse)]
         id: ProcessorId,
         /// Amount to credit without a fee, in BRL such as 20.50
-        #[arg(long, value_parser = crate::account::positive, required_unless_present = "dismiss", conflicts_with = "dismiss")]
+        #[arg(long, value_parser = crate::account::positive, required_unless_present_any = ["at_rate", "dismiss"])]
         credit: Option<Money>,
+        /// Credit all coins at the rate of the deposit, less the fee
+        #[arg(long, conflicts_with = "credit")]
+        at_rate: bool,
         /// Credit nothing more
-        #[arg(long)]
+        #[arg(long, conflicts_with_all = ["credit", "at_rate"])]
         dismiss: bool,
         /// Reason of the decision, for the audit log
         #[arg(long, value_parser = note)]
@@ -72,7 +97,9 @@ impl CryptoCommand {
     pub const fn access(&self) -> Access {
         match self {
             Self::Review(ReviewCommand::List) => Access::Existing,
-            Self::Review(ReviewCommand::Resolve { .. } | ReviewCommand::ResolvePayment { .. }) => Access::Acquirers,
+            Self::Review(ReviewCommand::Resolve { .. } | ReviewCommand::ResolvePayment { .. }) | Self::Rate(_) => {
+                Access::Acquirers
+            }
         }
     }
 }
@@ -91,7 +118,20 @@ pub enum Outcome {
 /// # Errors
 /// A withdrawal does not exist, a decision is rejected, or the processor or the store fails.
 pub async fn run(ports: &Ports, operator: &Operator, command: CryptoCommand, output: Output) -> anyhow::Result<()> {
-    let CryptoCommand::Review(command) = command;
+    match command {
+        CryptoCommand::Review(command) => decide(ports, operator, command, output).await,
+        CryptoCommand::Rate(RateCommand::Accept { currency, expect, note }) => {
+            let accepted = rate_reference::accept(ports, sources(ports)?, operator, (currency, &expect), &note).await?;
+            Ok(output.print(&rate_as_json(&accepted), || rate_for_people(&accepted))?)
+        }
+    }
+}
+
+fn sources(ports: &Ports) -> anyhow::Result<&CryptoSources> {
+    ports.crypto.as_ref().context("no crypto processor is configured")
+}
+
+async fn decide(ports: &Ports, operator: &Operator, command: ReviewCommand, output: Output) -> anyhow::Result<()> {
     match command {
         ReviewCommand::List => {
             let (waiting, payments) = (review::list(ports).await?, payment_review::list_payments(ports).await?);
@@ -99,9 +139,13 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CryptoCommand, out
             let value = json!({ "withdrawals": withdrawals, "payments": payments.iter().map(payment_as_json).collect::<Vec<_>>() });
             output.print(&value, || format!("{}\n\n{}", for_people(&waiting), payments_for_people(&payments)))?;
         }
-        ReviewCommand::ResolvePayment { id, credit, note, .. } => {
-            let crypto = ports.crypto.as_ref().context("no crypto processor is configured")?;
-            let decision = credit.map_or(PaymentDecision::Dismiss, PaymentDecision::Credit);
+        ReviewCommand::ResolvePayment { id, credit, at_rate, note, .. } => {
+            let crypto = sources(ports)?;
+            let decision = match credit {
+                Some(amount) => PaymentDecision::Credit(amount),
+                None if at_rate => PaymentDecision::CreditAtRate,
+                None => PaymentDecision::Dismiss,
+            };
             let name = (crypto.processor.name(), &id);
             let after = payment_review::resolve_payment(ports, operator, name, (decision, &note)).await?;
             output.print(&payment_as_json(&after), || payments_for_people(std::slice::from_ref(&after)))?;
@@ -123,6 +167,26 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CryptoCommand, out
         }
     }
     Ok(())
+}
+
+/// Returns an accepted rate for programs.
+fn rate_as_json(AcceptedRate { quote, last }: &AcceptedRate) -> Value {
+    json!({
+        "currency": quote.terms.currency.code(),
+        "rate": quote.prices.rate.to_string(),
+        "last_rate": last.as_ref().map(Rate::to_string),
+        "usdt_per_coin": quote.inputs.usdt_per_coin.to_string(),
+        "brl_per_usd": quote.inputs.brl_per_usd.to_string(),
+        "accepted_at": instant(quote.created_at),
+    })
+}
+
+fn rate_for_people(AcceptedRate { quote, last }: &AcceptedRate) -> String {
+    fields(&[
+        ("currency", quote.terms.currency.to_string()),
+        ("rate", quote.prices.rate.to_string()),
+        ("last rate", last.as_ref().map_or_else(|| "-".to_owned(), Rate::to_string)),
+    ])
 }
 
 /// Returns the JSON of the API with the additional fields for operators.

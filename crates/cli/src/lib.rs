@@ -121,7 +121,7 @@ enum Command {
     /// List, show and decide disputes (MED) of all accounts
     #[command(subcommand)]
     Infraction(infraction::InfractionCommand),
-    /// Decide crypto withdrawals and payments that wait for an operator
+    /// Decide crypto withdrawals and payments that wait for an operator, and accept rates that jumped
     #[command(subcommand)]
     Crypto(crypto::CryptoCommand),
     /// Forward an account's new events to a receiver, such as one on this machine, signed like webhooks

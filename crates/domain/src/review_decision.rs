@@ -38,6 +38,8 @@ pub enum WithdrawalDecision {
 pub enum PaymentDecision {
     /// This amount is credited, without a fee.
     Credit(Money),
+    /// All coins are credited at the rate of the deposit, less the fee.
+    CreditAtRate,
     /// No further money is credited.
     Dismiss,
 }
@@ -124,6 +126,7 @@ impl ReviewDecision {
             },
             Self::Payment { processor, id, seen, decision } => match decision {
                 PaymentDecision::Credit(amount) => format!("{processor}\n{id}\n{seen}\ncredit\n{amount}"),
+                PaymentDecision::CreditAtRate => format!("{processor}\n{id}\n{seen}\ncredit_at_rate"),
                 PaymentDecision::Dismiss => format!("{processor}\n{id}\n{seen}\ndismiss"),
             },
         }
@@ -157,6 +160,7 @@ impl ReviewDecision {
             ("crypto_payment.resolve", [processor, id, seen, outcome @ ..]) => {
                 let decision = match outcome {
                     ["credit", amount] => PaymentDecision::Credit(positive(amount)?),
+                    ["credit_at_rate"] => PaymentDecision::CreditAtRate,
                     ["dismiss"] => PaymentDecision::Dismiss,
                     _ => return None,
                 };
@@ -195,6 +199,7 @@ mod tests {
             withdrawal(WithdrawalDecision::Sent { tx_hash: parse_note(" 0xabc, block 7 ").unwrap() }),
             withdrawal(WithdrawalDecision::Failed),
             payment(PaymentDecision::Credit(Money::from_centavos(1))),
+            payment(PaymentDecision::CreditAtRate),
             payment(PaymentDecision::Dismiss),
         ] {
             assert_eq!(ReviewDecision::parse(decision.name(), &decision.terms()), Some(decision));
@@ -214,6 +219,7 @@ mod tests {
             ("crypto_withdrawal.resolve", format!("{withdrawal}\nfailed\n0xabc")),
             ("crypto_payment.resolve", "p\n1\n1\ncredit\n-1.00".to_owned()),
             ("crypto_payment.resolve", "p\n1\n1\ncredit".to_owned()),
+            ("crypto_payment.resolve", "p\n1\n1\ncredit_at_rate\n1.00".to_owned()),
             ("crypto_payment.resolve", "p\n1\ndismiss".to_owned()),
             ("crypto_payment.delete", "p\n1\n1\ndismiss".to_owned()),
         ] {

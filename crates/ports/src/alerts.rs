@@ -34,8 +34,8 @@ alerts! {
         "An acquirer refuses our callback address, or Efí refuses payouts because the key has none. Payments are found by polling meanwhile.",
         "Check `public_url`, the key's permissions and the certificate at the acquirer. Registration is retried until it succeeds; after a removal at the acquirer, restart the service.";
     CALLBACK_SIGNATURE_INVALID = "callback_signature_invalid",
-        "The signature of an acquirer's callback is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
-        "Compare `webhook_public_key_file` or `webhook_hmac_secret` with the acquirer's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";
+        "The signature of a callback of an acquirer or of the crypto processor is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
+        "Compare `webhook_public_key_file`, `webhook_hmac_secret` or the processor's `ipn_secret` with the sender's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";
     CALLBACK_UNMATCHED = "callback_unmatched",
         "A callback matches no charge, payout or infraction. Money may have arrived without a matching charge.",
         "Run `cais callback list` and look the txid up at the acquirer. Run `cais callback retry ntc_…` once the acquirer shows the payment.";
@@ -53,13 +53,13 @@ alerts! {
         "Look the payment up at the processor. After a return to the payer, agree on the amount with the merchant.";
     CRYPTO_DEPOSIT_NEEDS_REVIEW = "crypto_deposit_needs_review",
         "Coins arrived for a deposit and cannot be credited automatically: another currency, a payment over an hour late, an unfinished payment, more than twice the requested coins, a refunded deposit, or a payment that was dismissed before. Or the processor shows fewer coins than were credited. The payment waits for a decision.",
-        "Look the payment up at the processor. Then run `cais crypto review resolve-payment ID` with `--credit` or `--dismiss`, or decide at `/operator/crypto`.";
+        "Look the payment up at the processor. Then run `cais crypto review resolve-payment ID` with `--at-rate`, `--credit` or `--dismiss`, or decide at `/operator/crypto`.";
     CRYPTO_DEPOSIT_NOT_SHOWN = "crypto_deposit_not_shown",
         "The processor has not shown an overdue deposit for ten minutes. The deposit stays open, and no coins are credited meanwhile.",
         "Look the payment up at the processor. A changed API key hides older payments.";
     CRYPTO_RATE_JUMPED = "crypto_rate_jumped",
-        "The rate of a currency is more than twice, or less than half, the last one. Quotes of the currency are refused for a day, and for a week if the factor is above five.",
-        "Compare the price at the processor and the Central Bank's rate with the market. Report a wrong price to its source.";
+        "The rate of a currency is more than twice, or less than half, the last one (`last_at`); after a day, more than five times or less than a fifth. Quotes of the currency are refused until the rate is near the last one again. The alert is repeated for each refused quote.",
+        "Compare the price at the processor and the Central Bank's rate with the market. Report a wrong price to its source. If the new rate is right, run `cais crypto rate accept`.";
     CRYPTO_USD_RATE_OLD = "crypto_usd_rate_old",
         "The Central Bank's rate of the US dollar is older than a weekend with one holiday. Quotes still use the rate, until it is six days old.",
         "Compare the rate with the Central Bank's page of PTAX. Around Carnival and Christmas the age is normal. Otherwise disable `crypto_in` and `crypto_out`, or raise the spread, until a new rate is published.";

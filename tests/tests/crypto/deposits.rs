@@ -1,4 +1,4 @@
-//! Deposits: paid exactly, under, over, late, twice and with another coin. Everything that arrives is credited once.
+//! Deposits: paid exactly, under, over, late and twice. Everything that arrives is credited once.
 
 use bigdecimal::BigDecimal;
 use reqwest::Method;
@@ -10,7 +10,7 @@ use crate::support::{Engine, Receiver, Reply, Shop, centavos, eventually, id, na
 on_both! {
     paid_deposit_is_credited_and_published repeated_deposit_returns_the_original wrong_deposits_are_refused
     underpaid_deposit_is_credited_at_its_rate overpaid_and_repeated_payments_are_credited late_payment_is_credited payment_after_a_simulated_expiry_is_late
-    other_coins_wait_for_an_operator payment_after_the_late_hour_is_listed_in_review pending_deposit_has_a_qr_code
+    pending_deposit_has_a_qr_code
     simulated_payment_has_the_decimals_of_its_coin quote_prices_one_deposit forged_callback_is_refused
 }
 
@@ -39,26 +39,26 @@ const DEPOSIT: [&str; 21] = [
     "tx_hash",
 ];
 
-fn body(currency: &str) -> Value {
+pub(super) fn body(currency: &str) -> Value {
     json!({ "amount": 250, "currency": currency })
 }
 
-async fn create(shop: &Shop, body: &Value) -> Reply {
+pub(super) async fn create(shop: &Shop, body: &Value) -> Reply {
     shop.order("/crypto/deposits", body.to_string()).await
 }
 
-async fn pay(shop: &Shop, deposit: &Value, body: Value) -> Value {
+pub(super) async fn pay(shop: &Shop, deposit: &Value, body: Value) -> Value {
     let path = format!("/sandbox/crypto/deposits/{}/pay", id(deposit));
     shop.send(Method::POST, &path, &body).await.expect(200)
 }
 
-async fn payments(shop: &Shop, deposit: &Value) -> Vec<Value> {
+pub(super) async fn payments(shop: &Shop, deposit: &Value) -> Vec<Value> {
     let path = format!("/crypto/deposits/{}/payments", id(deposit));
     shop.get(&path).await.expect(200)["data"].as_array().unwrap().clone()
 }
 
 /// Waits until the coins of a deposit are credited. Returns the deposit.
-async fn until(shop: &Shop, deposit: &Value, status: &str) -> Value {
+pub(super) async fn until(shop: &Shop, deposit: &Value, status: &str) -> Value {
     let path = format!("/crypto/deposits/{}", id(deposit));
     eventually(&format!("{path} {status}"), || async {
         let found = shop.get(&path).await.expect(200);
@@ -68,12 +68,12 @@ async fn until(shop: &Shop, deposit: &Value, status: &str) -> Value {
 }
 
 /// Returns the value in BRL of coins at the rate of a deposit, in centavos, rounded down.
-fn worth(coins: &BigDecimal, deposit: &Value) -> i64 {
+pub(super) fn worth(coins: &BigDecimal, deposit: &Value) -> i64 {
     let centavos = coins * decimal(&deposit["rate"]) * BigDecimal::from(100);
     centavos.with_scale_round(0, bigdecimal::RoundingMode::Down).to_string().parse().unwrap()
 }
 
-async fn available(shop: &Shop) -> i64 {
+pub(super) async fn available(shop: &Shop) -> i64 {
     centavos(&shop.get("/balance").await.expect(200)["available_balance"])
 }
 
@@ -244,72 +244,6 @@ async fn payment_after_a_simulated_expiry_is_late(engine: Engine) {
     assert_eq!(available(&shop).await, worth(&decimal(&made["pay_amount"]), &made));
 }
 
-async fn other_coins_wait_for_an_operator(engine: Engine) {
-    let node = shared(engine).await;
-    let shop = crypto_shop(&node);
-    let made = create(&shop, &body("btc")).await.expect(201);
-    pay(&shop, &made, json!({ "amount": "3", "currency": "ltc" })).await;
-    eventually("the payment is listed", || async {
-        let listed = node.cli(&["crypto", "review", "list"]);
-        let rows = listed["payments"].as_array().unwrap().clone();
-        rows.into_iter().find(|row| row["deposit_id"] == made["id"])
-    })
-    .await;
-    assert_eq!(available(&shop).await, 0);
-    let waiting = payments(&shop, &made).await;
-    assert_eq!(waiting.len(), 1, "{waiting:#?}");
-    assert_eq!(
-        names(&waiting[0]),
-        [
-            "credited_amount",
-            "currency",
-            "fee",
-            "received_amount",
-            "received_at",
-            "resolution",
-            "review_reason",
-            "status",
-            "tx_hash"
-        ]
-    );
-    let fields = ["currency", "received_amount", "status", "resolution", "review_reason"].map(|name| &waiting[0][name]);
-    assert_eq!(fields, ["ltc", "3", "in_review", "wrong_asset", "wrong_asset"]);
-    assert!(waiting[0]["credited_amount"] == 0.0 && waiting[0]["tx_hash"].is_string(), "{waiting:#?}");
-
-    let path = format!("/crypto/deposits/{}/payments", id(&made));
-    let other = crypto_shop(&node);
-    other.get(&path).await.refused(404, "not_found");
-    shop.get("/crypto/deposits/ext:none/payments").await.refused(404, "not_found");
-    assert_eq!(shop.get(&format!("{path}?limit=1")).await.issues(), ["limit"]);
-    node.verify();
-}
-
-async fn payment_after_the_late_hour_is_listed_in_review(engine: Engine) {
-    let node = own(engine, &[]).await;
-    let shop = crypto_shop(&node);
-    let external = unique("deposit");
-    let made = create(&shop, &json!({ "amount": 250, "currency": "btc", "external_id": external })).await.expect(201);
-    pay(&shop, &made, json!({})).await;
-    until(&shop, &made, "completed").await;
-    // An hour and the payment period of twenty minutes are over.
-    shop.send(Method::PUT, "/sandbox/clock", &json!({ "offset_s": 7_200 })).await.expect(200);
-    pay(&shop, &made, json!({ "amount": "0.001" })).await;
-    let path = format!("/crypto/deposits/ext:{external}/payments");
-    let rows = eventually("both payments are listed", || async {
-        let listed = shop.get(&path).await.expect(200)["data"].as_array().unwrap().clone();
-        (listed.len() == 2).then_some(listed)
-    })
-    .await;
-    let row = |row: &Value| ["status", "resolution", "review_reason"].map(|name| row[name].clone());
-    assert_eq!(row(&rows[0]), [json!("credited"), json!("exact"), Value::Null]);
-    assert_eq!(row(&rows[1]), [json!("in_review"), json!("late"), json!("too_late")]);
-    let gross = worth(&decimal(&made["pay_amount"]), &made);
-    assert_eq!((centavos(&rows[0]["credited_amount"]), available(&shop).await), (gross, gross));
-    assert_eq!(rows[1]["received_amount"], "0.001");
-    let deposit = shop.get(&format!("/crypto/deposits/{}", id(&made))).await.expect(200);
-    assert_eq!(deposit["received_amount"], made["pay_amount"], "coins in review are not received yet");
-}
-
 async fn pending_deposit_has_a_qr_code(engine: Engine) {
     let node = shared(engine).await;
     let shop = crypto_shop(&node);
@@ -370,6 +304,7 @@ async fn forged_callback_is_refused(engine: Engine) {
         text.lines().any(refused).then_some(())
     })
     .await;
+    assert!(node.cais.log().contains(r#""alert":"callback_signature_invalid""#));
     let ledger = Reply::of(shop.client.get(format!("{sandbox}/sandbox/ledger"))).await.expect(200);
     assert_eq!(ledger["crypto"]["ipns"]["delivered"], 0, "{}", ledger["crypto"]);
     until(&shop, &made, "completed").await;

@@ -5,6 +5,7 @@
 mod deposits;
 mod failing_parts;
 mod quotes;
+mod reviews;
 mod sandbox;
 mod withdrawals;
 

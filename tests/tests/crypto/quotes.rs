@@ -9,7 +9,7 @@ use crate::support::{Engine, Institution, Node, borrowed, names, on_both, own, s
 
 on_both! {
     currencies_show_both_minimums quote_is_priced_and_shows_its_inputs wrong_quotes_are_refused
-    crypto_needs_scope_and_feature
+    crypto_needs_scope_and_feature accepted_rate_ends_the_refusal_of_quotes
 }
 
 const CODES: [&str; 5] = ["trx", "usdtbsc", "btc", "ltc", "usdterc20"];
@@ -134,6 +134,38 @@ async fn crypto_needs_scope_and_feature(engine: Engine) {
     reader.send(Method::POST, "/crypto/quotes", &quote).await.refused(403, "insufficient_scope");
     let other = shop.with_key(&node.key(&shop.email, "charges:read"));
     other.get("/crypto/currencies").await.refused(403, "insufficient_scope");
+}
+
+/// The first quote had a wrong price, so the right price is refused.
+async fn accepted_rate_ends_the_refusal_of_quotes(engine: Engine) {
+    let node = own(engine, &[]).await;
+    let shop = crypto_shop(&node);
+    let price = async |price: &str| {
+        let coin = json!({ "currency": "ltc", "price": price });
+        shop.send(Method::PUT, "/sandbox/crypto/coins", &coin).await.expect(200);
+    };
+    let ask = async || {
+        let body = json!({ "side": "deposit", "currency": "ltc", "amount": 3_000 });
+        shop.send(Method::POST, "/crypto/quotes", &body).await
+    };
+    price("800").await;
+    let wrong = ask().await.expect(201);
+    price("80").await;
+    ask().await.refused(503, "service_unavailable");
+    let accept = |expected: &str| {
+        let note = "the first price was wrong";
+        node.cais.cli(&["crypto", "rate", "accept", "--currency", "ltc", "--expect", expected, "--note", note])
+    };
+    let refused = format!("{:#}", accept("4345.2").unwrap_err());
+    assert!(refused.contains("434.52 differs") && refused.contains("4345.2"), "{refused}");
+    ask().await.refused(503, "service_unavailable");
+    let accepted = accept("430").unwrap();
+    assert_eq!((&accepted["currency"], &accepted["rate"]), (&json!("ltc"), &json!("434.52")), "{accepted}");
+    assert_eq!(accepted["last_rate"], wrong["rate"], "{accepted}");
+    ask().await.expect(201);
+    let audit = node.cli(&["audit", "list", "--action", "crypto_rate.accept"]);
+    assert!(audit.to_string().contains("the first price was wrong"), "{audit}");
+    node.verify();
 }
 
 /// Starts a service with `cais sandbox` as acquirer and as crypto processor.

@@ -1,7 +1,8 @@
 //! Reads callbacks (IPN) after their signature is verified. Only identifiers are used.
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::{CryptoDepositId, CryptoWithdrawalId};
-use cais_ports::{AcquirerError, CryptoCallback};
+use cais_ports::{AcquirerError, CryptoCallback, alerts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -26,12 +27,21 @@ struct Notification<'a> {
 }
 
 /// Returns the resource that a callback names; `None` if the callback names neither a payment nor a batch of
-/// withdrawals.
-pub(super) fn read(secret: &str, given: &str, body: &[u8]) -> Result<Option<CryptoCallback>, AcquirerError> {
+/// withdrawals. A wrong signature raises an alert, because only the processor has the address of the callbacks.
+pub(super) fn read(
+    name: &AcquirerName,
+    secret: &str,
+    given: &str,
+    body: &[u8],
+) -> Result<Option<CryptoCallback>, AcquirerError> {
     if body.len() > MAX_BODY_BYTES {
         return Err(AcquirerError::Refused(format!("the body has over {MAX_BODY_BYTES} bytes")));
     }
     if !signature::is_valid(secret, given, body) {
+        tracing::error!(
+            alert = alerts::CALLBACK_SIGNATURE_INVALID, acquirer = %name,
+            "signature of a callback is missing or wrong; the callback is rejected"
+        );
         return Err(AcquirerError::Refused("the signature is not the processor's".to_owned()));
     }
     let refused = |defect: Defect| AcquirerError::Refused(defect.reason());

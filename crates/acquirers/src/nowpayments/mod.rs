@@ -157,6 +157,6 @@ impl CryptoProcessor for NowPayments {
     }
 
     fn read_callback(&self, signature: &str, body: &[u8]) -> Result<Option<CryptoCallback>, AcquirerError> {
-        callback::read(self.ipn_secret.expose(), signature, body)
+        callback::read(self.api.name(), self.ipn_secret.expose(), signature, body)
     }
 }

@@ -160,6 +160,11 @@ async fn payment_in_review_is_credited_with_a_code() {
         let seen = browser.post(CRYPTO, &[&payment[..], &fields].concat()).await;
         assert!(seen.status == 422 && seen.body.contains(text), "{text}: {}", seen.body);
     }
+    let at_rate = [&payment[..], &[("decision", "credit_at_rate"), ("note", "Rede trocada")]].concat();
+    let asked = browser.post(CRYPTO, &at_rate).await;
+    let (shown, refused) = confirmed(&world, &mut browser, &asked).await;
+    assert!(shown.body.contains("pela cotação do depósito"), "{}", shown.body);
+    assert!(refused.status == 422 && refused.body.contains("a moeda é outra"), "{}", refused.body);
     let fields = [&payment[..], &[("decision", "credit"), ("amount", "200,00"), ("note", "Rede trocada")]].concat();
     let (asked, late) = (browser.post(CRYPTO, &fields).await, browser.post(CRYPTO, &fields).await);
     assert_eq!(shop.base.available(), 1_000_000);

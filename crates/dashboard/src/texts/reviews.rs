@@ -41,7 +41,8 @@ catalogue! {
     sent: "Foi enviado", "The coins were sent";
     failed: "Não será enviado: devolver valor e tarifa à conta", "The coins are never sent: return amount and fee to the account";
     tx_hash: "Transação na rede", "Transaction on the network";
-    credit: "Creditar", "Credit";
+    credit: "Creditar um valor", "Credit an amount";
+    credit_at_rate: "Creditar pela cotação do depósito, menos a tarifa", "Credit at the rate of the deposit, less the fee";
     credit_amount: "Valor a creditar, sem tarifa (R$)", "Amount to credit, without a fee (R$)";
     dismiss: "Não creditar", "Credit nothing more";
     note: "Justificativa, para a auditoria", "Reason of the decision, for the audit log";
@@ -64,6 +65,7 @@ catalogue! {
     returned: "O processador devolveu o pagamento ao pagador. Nada foi alterado.", "The processor returned the coins to the payer. Nothing was changed.";
     coins_differ: "O processador mostra outra quantidade. Nada foi alterado. Abra o depósito antes de decidir.", "The processor shows other coins. Nothing was changed. Read the deposit before the decision.";
     nothing_left: "O processador mostra menos que a quantidade creditada. Nada foi alterado; não há o que creditar.", "The processor shows fewer coins than were credited. Nothing was changed; no coins are left to credit.";
+    no_rate: "A cotação do depósito não vale para este pagamento: a moeda é outra, ou uma parte já foi creditada. Nada foi alterado.", "The deposit's rate does not apply to this payment: the currency is another one, or a part was credited before. Nothing was changed.";
     impossible: "A decisão não é possível para este pagamento. Nada foi alterado.", "The decision is not possible for this payment. Nothing was changed.";
 }
 

@@ -28,11 +28,13 @@ const MAX_CLOCK_LEAD: SignedDuration = SignedDuration::from_mins(1);
 const RATE_DECIMALS: i64 = 8;
 /// The number of decimals of a price that [`Rate::per`] computes. The final rate in BRL has fewer.
 const PRICE_DECIMALS: u32 = 12;
-/// The maximum factors between two rates of a currency, by the age of the older rate. No supported coin changes more in
-/// that time. Rates with a larger age are not compared. The second row refuses a wrong decimal point even if the last
-/// correct rate is days old.
-const MAX_JUMPS: [(SignedDuration, u32); 2] =
-    [(SignedDuration::from_hours(24), 2), (SignedDuration::from_hours(7 * 24), 5)];
+/// The maximum factor between two rates of a currency within a day. No supported coin changes more in that time.
+const MAX_JUMP_IN_A_DAY: u32 = 2;
+/// The maximum factor between two rates of a currency after more than a day. The factor refuses a wrong decimal point,
+/// also after quiet days. An operator can accept a rate that changed more.
+const MAX_JUMP: u32 = 5;
+/// The inverse of the maximum difference between a rate and the rate that an operator expects: a tenth.
+const MAX_SURPRISE_INVERSE: u32 = 10;
 
 /// The largest spread, in percent. Rates of both sides and of all accounts are compared with each other. So a larger
 /// spread would look like a jump of the rate.
@@ -94,15 +96,20 @@ impl Rate {
     }
 
     /// Returns whether this rate is plausible if `earlier` was the rate `age` ago: at most twice and at least half of
-    /// it within a day, and at most five times and at least a fifth within a week. After a week, every rate is
-    /// plausible.
+    /// it within a day, and at most five times and at least a fifth of it later.
     #[must_use]
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
     pub fn may_follow(&self, earlier: &Self, age: SignedDuration) -> bool {
-        MAX_JUMPS.into_iter().find(|(limit, _)| age <= *limit).is_none_or(|(_, factor)| {
-            let factor = BigDecimal::from(factor);
-            self.0 <= &earlier.0 * &factor && earlier.0 <= &self.0 * &factor
-        })
+        let is_recent = age <= SignedDuration::from_hours(24);
+        let factor = BigDecimal::from(if is_recent { MAX_JUMP_IN_A_DAY } else { MAX_JUMP });
+        self.0 <= &earlier.0 * &factor && earlier.0 <= &self.0 * &factor
+    }
+
+    /// Returns whether this rate differs by at most a tenth from the rate that an operator expects.
+    #[must_use]
+    #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
+    pub fn is_near(&self, expected: &Self) -> bool {
+        (&self.0 - &expected.0).abs() * BigDecimal::from(MAX_SURPRISE_INVERSE) <= expected.0
     }
 }
 

@@ -14,7 +14,7 @@ closed_list! {
 
 closed_list! {
     /// The relation of the credited coins to the requested coins. `late`: the first credited payment arrived after
-    /// `expires_at`.
+    /// `expires_at`. Before a credit: coins wait for an operator, because they are too late (`late`) or too many (`overpaid`).
     CryptoResolution ["exact", "underpaid", "overpaid", "late"]
 }
 
@@ -61,7 +61,8 @@ pub struct CryptoDeposit {
     /// The coins that were credited at `rate`, a decimal. Coins that wait for an operator, or that an operator credited or
     /// dismissed, are only in the list of payments.
     pub received_amount: String,
-    /// The relation of the credited coins to the requested coins; null while no coins are credited at `rate`.
+    /// The relation of the credited coins to the requested coins; null while no coins are credited at `rate`, unless coins wait
+    /// for an operator because they are too late or too many.
     #[schema(value_type = Option<CryptoResolution>, required)]
     pub resolution: Option<&'static str>,
     /// The status.

@@ -7,6 +7,7 @@ mod error;
 pub mod exposure;
 mod prices;
 pub mod quotes;
+pub mod rate_reference;
 pub mod withdrawals;
 
 use std::sync::Arc;

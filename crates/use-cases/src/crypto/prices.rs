@@ -63,8 +63,8 @@ async fn check_jump(ports: &Ports, currency: Currency, rate: &Rate) -> Result<()
     match newest {
         Some(quote) if !rate.may_follow(&quote.prices.rate, now.duration_since(quote.created_at)) => {
             tracing::error!(
-                alert = alerts::CRYPTO_RATE_JUMPED, currency = currency.code(), %rate, last = %quote.prices.rate, quote = %quote.id,
-                "rate of a currency jumped; no quotes are given"
+                alert = alerts::CRYPTO_RATE_JUMPED, currency = currency.code(), %rate, last = %quote.prices.rate,
+                last_at = %quote.created_at, quote = %quote.id, "rate of a currency jumped; no quotes are given"
             );
             Err(CryptoUnavailable::Jump { new: rate.to_string(), last: quote.prices.rate.to_string() })
         }

@@ -111,17 +111,43 @@ async fn deposit_expires_only_in_agreement_with_the_processor() {
 
 #[tokio::test]
 async fn late_payment_is_credited_for_an_hour_and_reviewed_after() {
-    for (minutes, resolution) in [(50, Some(Resolution::Late)), (70, None)] {
+    for (minutes, status, last) in [
+        (50, DepositStatus::Completed, EventType::CryptoDepositCompleted),
+        // The account sees the coins in review by the resolution and by the event.
+        (70, DepositStatus::Expired, EventType::CryptoDepositConfirmed),
+    ] {
         let world = World::new().await;
         let (id, payment) = world.pending().await;
         world.clock.advance(PAST_PERIOD);
         world.poll().await;
         world.clock.advance(Duration::from_mins(minutes));
         world.processor.pay(&payment, Upstream::Finished, COINS);
-        world.call_back(&payment).await.unwrap();
-        assert_eq!(world.process().await, 1);
-        let status = if resolution.is_some() { DepositStatus::Completed } else { DepositStatus::Expired };
-        world.check(id, status, resolution).await;
+        for _ in 0..2 {
+            world.call_back(&payment).await.unwrap();
+            assert_eq!(world.process().await, 1);
+            world.check(id, status, Some(Resolution::Late)).await;
+            let (expired, confirmed) = (EventType::CryptoDepositExpired, EventType::CryptoDepositConfirmed);
+            let mut expected = vec![expired, confirmed];
+            expected.extend([last].into_iter().filter(|last| *last != confirmed));
+            assert_eq!(world.event_types(), expected, "{minutes}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn finished_deposit_without_its_coins_expires() {
+    for received in [None, Some(ArrivedCoins::Unsupported { currency: "doge".to_owned(), amount: "7".to_owned() })] {
+        let world = World::new().await;
+        let (id, payment) = world.pending().await;
+        world.processor.change_payment(&payment, |payment| {
+            (payment.status, payment.received) = (Upstream::Finished, received);
+        });
+        world.read(id).await;
+        world.check(id, DepositStatus::Pending, None).await;
+        world.clock.advance(PAST_PERIOD);
+        world.poll().await;
+        world.check(id, DepositStatus::Expired, None).await;
+        assert_eq!(world.event_types(), [EventType::CryptoDepositExpired]);
     }
 }
 
@@ -129,7 +155,7 @@ async fn late_payment_is_credited_for_an_hour_and_reviewed_after() {
 async fn payment_during_an_outage_is_judged_by_its_last_change() {
     for (changed_after, status, resolution) in [
         (Duration::from_mins(15), DepositStatus::Completed, Some(Resolution::Exact)),
-        (Duration::from_hours(20), DepositStatus::Expired, None),
+        (Duration::from_hours(20), DepositStatus::Expired, Some(Resolution::Late)),
     ] {
         let world = World::new().await;
         let (id, payment) = world.pending().await;

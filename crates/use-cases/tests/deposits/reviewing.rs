@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use cais_domain::crypto::deposit::{ArrivedCoins, DepositStatus, PaymentReview, PaymentState, Resolution};
+use cais_domain::crypto::deposit::{
+    ArrivedCoins, DepositStatus, PaymentReview, PaymentState, ReceiveError, Resolution,
+};
 use cais_domain::crypto::{CryptoAmount, Currency, ProcessorId};
+use cais_domain::event::EventType;
 use cais_domain::ids::CryptoDepositId;
 use cais_domain::money::Money;
 use cais_domain::text::{LineBreaks, Text};
@@ -99,6 +102,57 @@ async fn credit_requires_the_coins_of_the_stored_payment() {
     let credit = PaymentDecision::Credit(Money::from_centavos(20_000));
     assert_eq!(resolve(&world, &payment, credit).await, Err(ResolvePaymentError::CoinsDiffer));
     assert_eq!(world.money(), (0, 0, 0));
+}
+
+/// More than twice the requested coins arrive in time, or the requested coins arrive hours too late.
+#[tokio::test]
+async fn operator_credits_reviewed_coins_at_the_rate_once() {
+    for (hours, coins, shown, resolution, money) in [
+        (0, "80", DepositStatus::Confirming, Resolution::Overpaid, (42_718, 482, -43_200)),
+        (3, COINS, DepositStatus::Expired, Resolution::Late, (19_750, 250, -20_000)),
+    ] {
+        let world = World::new().await;
+        let (id, payment) = world.pending().await;
+        world.clock.advance(Duration::from_hours(hours));
+        world.processor.pay(&payment, Upstream::Finished, coins);
+        world.read(id).await;
+        world.check(id, shown, Some(resolution)).await;
+        world.untouched();
+        let (one, other) = tokio::join!(
+            resolve(&world, &payment, PaymentDecision::CreditAtRate),
+            resolve(&world, &payment, PaymentDecision::CreditAtRate)
+        );
+        let results = [one, other];
+        assert_eq!(results.iter().filter(|result| **result == Ok(PaymentState::Credited)).count(), 1, "{results:?}");
+        world.clock.advance(Duration::from_mins(10));
+        world.read(id).await;
+        run_once(&world.ports).await.unwrap();
+        world.check(id, DepositStatus::Completed, Some(resolution)).await;
+        assert_eq!(world.money(), money);
+    }
+}
+
+#[tokio::test]
+async fn deposit_fails_if_its_too_many_coins_are_dismissed() {
+    let world = World::new().await;
+    let (id, payment) = world.pending().await;
+    world.processor.pay(&payment, Upstream::Finished, "80");
+    world.read(id).await;
+    let dismissed = Ok(PaymentState::Dismissed(PaymentReview::TooMany));
+    assert_eq!(resolve(&world, &payment, PaymentDecision::Dismiss).await, dismissed);
+    world.read(id).await;
+    world.check(id, DepositStatus::Failed, Some(Resolution::Overpaid)).await;
+    assert_eq!(world.event_types(), [EventType::CryptoDepositConfirmed, EventType::CryptoDepositFailed]);
+    world.untouched();
+}
+
+#[tokio::test]
+async fn coins_of_another_currency_have_no_rate() {
+    let world = World::new().await;
+    let (_, payment) = wrong_asset(&world).await;
+    let refused = resolve(&world, &payment, PaymentDecision::CreditAtRate).await;
+    assert_eq!(refused, Err(ResolvePaymentError::Refused(ReceiveError::NoRate)));
+    world.untouched();
 }
 
 #[tokio::test]

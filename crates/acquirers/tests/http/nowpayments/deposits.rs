@@ -118,6 +118,7 @@ async fn received_coins_are_exact_and_never_rounded_up() {
         ("usdtbsc", "1.0001341847350678", coins(Currency::UsdtBsc, "1.0001341847350678")),
         ("trx", "12.3456789", coins(Currency::Trx, "12.345678")),
         ("btc", "1e-8", coins(Currency::Btc, "0.00000001")),
+        ("btc", "0.123456789012345678901234567890", coins(Currency::Btc, "0.12345678")),
         ("btc", "0", coins(Currency::Btc, "0")),
     ] {
         let text = changed(paid_deposit(), "/pay_currency", Some(json!(currency))).to_string();
@@ -168,6 +169,8 @@ async fn unreadable_deposit_leaves_the_outcome_unknown() {
         ("payment_id", json!(1)),
         ("actually_paid", json!("much")),
         ("actually_paid", json!(-1)),
+        ("actually_paid", json!("-1e-8")),
+        ("actually_paid", json!("1e30")),
         ("actually_paid", json!({"amount": 1})),
         ("pay_currency", Value::Null),
         ("parent_payment_id", json!("a b")),

@@ -95,6 +95,7 @@ fn decision(form: &Form, t: &'static ReviewTexts) -> Result<PendingAction, &'sta
             let amount = input::amount(form.get("amount")).filter(|amount| amount.is_positive());
             payment(form, PaymentDecision::Credit(amount.ok_or(t.amount_wrong)?)).ok_or(t.not_waiting)?
         }
+        "credit_at_rate" => payment(form, PaymentDecision::CreditAtRate).ok_or(t.not_waiting)?,
         "dismiss" => payment(form, PaymentDecision::Dismiss).ok_or(t.not_waiting)?,
         _ => return Err(t.outcome_wrong),
     };

@@ -48,6 +48,7 @@ pub(crate) fn shown(decision: ReviewDecision, note: Text, language: Language) ->
         ReviewDecision::Payment { id, decision, .. } => {
             let details = match decision {
                 PaymentDecision::Credit(amount) => vec![(t.credit_amount, money(amount))],
+                PaymentDecision::CreditAtRate => vec![(t.outcome, t.credit_at_rate.to_owned())],
                 PaymentDecision::Dismiss => vec![(t.outcome, t.dismiss.to_owned())],
             };
             (t.payment, id.to_string(), super::crypto::PATH.to_owned(), details)
@@ -86,6 +87,7 @@ pub(crate) fn refusal(error: DecisionError, language: Language) -> Result<String
         DecisionError::Payment(ResolvePaymentError::Returned) => t.returned,
         DecisionError::Payment(ResolvePaymentError::CoinsDiffer) => t.coins_differ,
         DecisionError::Payment(ResolvePaymentError::Refused(ReceiveError::NothingLeft)) => t.nothing_left,
+        DecisionError::Payment(ResolvePaymentError::Refused(ReceiveError::NoRate)) => t.no_rate,
         DecisionError::Payment(ResolvePaymentError::Refused(
             ReceiveError::NoCoins | ReceiveError::NotIssued | ReceiveError::Coins(_) | ReceiveError::Money(_),
         )) => t.impossible,

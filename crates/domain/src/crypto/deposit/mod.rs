@@ -93,8 +93,9 @@ pub struct Deposit {
     pub state: DepositState,
     /// The sums of all credits. A credit by an operator adds BRL but no coins.
     pub credited: Credited,
-    /// The comparison of the coins that were credited at the rate with the requested coins. `None` before such a
-    /// credit. If a late payment is credited while the value is `None`, the value becomes `Late` and stays so.
+    /// The comparison of the coins that were credited at the rate with the requested coins. If the first credited payment
+    /// was late, the value is `Late`. Before the first credit, the value is `Late` or `Overpaid` if coins wait for an
+    /// operator because they are too late or too many, and otherwise `None`.
     pub resolution: Option<Resolution>,
     /// The instant of the first confirmation on the chain.
     pub confirmed_at: Option<Timestamp>,

@@ -46,7 +46,7 @@ pub enum Received {
     AlreadyTaken,
 }
 
-/// A credited payment and its deposit, after one step.
+/// A payment and its deposit, after one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The deposit.
@@ -71,6 +71,9 @@ pub enum ReceiveError {
     /// The review is about coins that the processor no longer shows.
     #[error("the processor shows fewer coins than were credited, so no coins are left to credit")]
     NothingLeft,
+    /// The coins are of another currency than the deposit, or a part of them was credited before.
+    #[error("the deposit's rate does not apply, because the coins are of another currency or were credited in part")]
+    NoRate,
     /// The deposit has no address.
     #[error("the deposit was never issued")]
     NotIssued,
@@ -120,12 +123,7 @@ impl Deposit {
         if total.units() > self.price.coins.units().saturating_mul(MAX_TIMES_ASKED) {
             return Ok(review(payment, PaymentReview::TooMany));
         }
-        // The value and the fee are computed from the sum of all coins. So several payments have the same credit as one
-        // payment of all coins.
-        let (worth_before, worth) = (self.worth_of(self.credited.coins)?, self.worth_of(total)?);
-        let (fee_before, fee) = (self.price.fee_rule.fee(worth_before)?, self.price.fee_rule.fee(worth)?);
-        let gain =
-            Credited { coins: total, gross: worth.checked_sub(worth_before)?, fee: fee.checked_sub(fee_before)? };
+        let gain = self.gain(total)?;
         let is_late = arrival.seen_at > issued.expires_at;
         let tx_hash = arrival.tx_hash.or(self.tx_hash.clone());
         let resolved = Self { tx_hash, ..self }.credit(payment, issued, gain, is_late, at)?;
@@ -158,17 +156,49 @@ impl Deposit {
         gross: Money,
         at: Timestamp,
     ) -> Result<Resolved, ReceiveError> {
-        let PaymentState::Review(reason) = payment.state else { return Err(ReceiveError::NotInReview) };
-        if reason == PaymentReview::FewerCoins {
-            return Err(ReceiveError::NothingLeft);
-        }
-        let issued = self.state.issued().cloned().ok_or(ReceiveError::NotIssued)?;
+        let issued = self.issued_for_review(&payment)?;
         if !gross.is_positive() {
             return Err(ReceiveError::Money(MoneyError::OutOfRange));
         }
         let gain = Credited { coins: self.credited.coins, gross, fee: Money::ZERO };
         let is_late = payment.created_at > issued.expires_at;
         self.credit(payment, issued, gain, is_late, at)
+    }
+
+    /// Credits all coins of a payment in review at the deposit's rate, less the fee, because an operator decided so.
+    ///
+    /// # Errors
+    /// [`ReceiveError::NotInReview`], [`ReceiveError::NothingLeft`], [`ReceiveError::NotIssued`],
+    /// [`ReceiveError::NoRate`], [`ReceiveError::Coins`], [`ReceiveError::Money`].
+    pub fn credit_reviewed_at_rate(self, payment: DepositPayment, at: Timestamp) -> Result<Resolved, ReceiveError> {
+        let issued = self.issued_for_review(&payment)?;
+        let coins = match &payment.coins {
+            ArrivedCoins::Supported(coins) if coins.currency() == self.terms.currency => *coins,
+            ArrivedCoins::Supported(_) | ArrivedCoins::Unsupported { .. } => return Err(ReceiveError::NoRate),
+        };
+        if payment.gross.is_positive() {
+            return Err(ReceiveError::NoRate);
+        }
+        let gain = self.gain(self.credited.coins.checked_add(coins)?)?;
+        let is_late = payment.created_at > issued.expires_at;
+        self.credit(payment, issued, gain, is_late, at)
+    }
+
+    /// Returns the processor's data of the deposit, if an operator may credit the payment.
+    fn issued_for_review(&self, payment: &DepositPayment) -> Result<Issued, ReceiveError> {
+        match payment.state {
+            PaymentState::Review(PaymentReview::FewerCoins) => Err(ReceiveError::NothingLeft),
+            PaymentState::Review(_) => self.state.issued().cloned().ok_or(ReceiveError::NotIssued),
+            PaymentState::Credited | PaymentState::Dismissed(_) => Err(ReceiveError::NotInReview),
+        }
+    }
+
+    /// Returns the increase of the credited sums if `total` coins are credited. The value and the fee are computed from
+    /// the sum of all coins. So several payments have the same credit as one payment of all coins.
+    fn gain(&self, total: CryptoAmount) -> Result<Credited, ReceiveError> {
+        let (worth_before, worth) = (self.worth_of(self.credited.coins)?, self.worth_of(total)?);
+        let (fee_before, fee) = (self.price.fee_rule.fee(worth_before)?, self.price.fee_rule.fee(worth)?);
+        Ok(Credited { coins: total, gross: worth.checked_sub(worth_before)?, fee: fee.checked_sub(fee_before)? })
     }
 
     fn new_payment(&self, arrival: &Arrival) -> DepositPayment {
@@ -244,12 +274,13 @@ impl Deposit {
         let transfers = self.transfers(gain.gross.checked_sub(gain.fee)?, gain.fee);
         let gross = self.credited.gross.checked_add(gain.gross)?;
         let credited = Credited { coins: gain.coins, gross, fee: self.credited.fee.checked_add(gain.fee)? };
+        // Before the first credit, the resolution is that of a payment in review.
         let resolution =
-            match self.resolution {
+            match self.resolution.filter(|_| self.is_credited()) {
                 Some(Resolution::Late) => Some(Resolution::Late),
                 None if is_late => Some(Resolution::Late),
                 None | Some(Resolution::Exact | Resolution::Underpaid | Resolution::Overpaid) => {
-                    if gain.coins.is_zero() { None } else { Some(self.by_coins(gain.coins)?) }
+                    if gain.coins.is_zero() { self.resolution } else { Some(self.by_coins(gain.coins)?) }
                 }
             };
         // The state compares BRL, and the resolution compares coins. The two can differ after an operator's decision.

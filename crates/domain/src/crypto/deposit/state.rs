@@ -52,7 +52,7 @@ pub enum DepositState {
         /// The instant of the expiry.
         at: Timestamp,
     },
-    /// The processor reports an error, and nothing was credited.
+    /// The processor reports an error, or an operator dismissed the coins, and nothing was credited.
     Failed {
         /// The processor's data.
         issued: Issued,

@@ -2,7 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Deposit, DepositPrice, DepositState, DepositStatus, Issued, LATE_CREDIT_WINDOW};
+use super::{
+    Deposit, DepositPayment, DepositPrice, DepositState, DepositStatus, Issued, LATE_CREDIT_WINDOW, PaymentReview,
+    PaymentState, Resolution,
+};
 use crate::event::EventType;
 use crate::pause::pause;
 
@@ -175,6 +178,56 @@ impl Deposit {
             | DepositState::Abandoned { .. }
             | DepositState::Completed { .. }
             | DepositState::Underpaid { .. } => Err(self.invalid_state()),
+        }
+    }
+
+    /// Records that a payment waits for an operator. Coins that are too late or too many are confirmed on the chain, so
+    /// the deposit shows them before the decision: by its resolution and by an event. Other payments change nothing.
+    #[must_use]
+    pub fn await_decision(self, payment: &DepositPayment, at: Timestamp) -> DepositStep {
+        let resolution = match payment.state {
+            PaymentState::Review(PaymentReview::TooLate) => Resolution::Late,
+            PaymentState::Review(PaymentReview::TooMany) => Resolution::Overpaid,
+            PaymentState::Review(
+                PaymentReview::WrongAsset
+                | PaymentReview::UnexpectedState
+                | PaymentReview::FewerCoins
+                | PaymentReview::NotFinished,
+            )
+            | PaymentState::Credited
+            | PaymentState::Dismissed(_) => return DepositStep::AlreadyTaken(Box::new(self)),
+        };
+        let shown = self.resolution.or(Some(resolution));
+        let state = match self.state {
+            DepositState::Pending(issued) if resolution == Resolution::Late => {
+                let state = DepositState::Expired { issued, at };
+                return taken(Self { state, resolution: shown, ..self }, Some(EventType::CryptoDepositExpired));
+            }
+            DepositState::Pending(issued) if issued.payment == payment.id => DepositState::Confirming(issued),
+            state => state,
+        };
+        let event = self.confirmed_at.is_none().then_some(EventType::CryptoDepositConfirmed);
+        let confirmed_at = self.confirmed_at.or(Some(at));
+        taken(Self { state, resolution: shown, confirmed_at, ..self }, event)
+    }
+
+    /// Records that an operator dismissed a payment. If the deposit is confirming because of this payment, it fails.
+    #[must_use]
+    pub fn end_by_dismissal(self, payment: &DepositPayment, at: Timestamp) -> DepositStep {
+        match &self.state {
+            DepositState::Confirming(issued) if issued.payment == payment.id => {
+                let state = DepositState::Failed { issued: issued.clone(), at };
+                taken(Self { state, ..self }, Some(EventType::CryptoDepositFailed))
+            }
+            DepositState::Creating
+            | DepositState::Abandoned { .. }
+            | DepositState::Pending(_)
+            | DepositState::Confirming(_)
+            | DepositState::Completed { .. }
+            | DepositState::Underpaid { .. }
+            | DepositState::Expired { .. }
+            | DepositState::Failed { .. }
+            | DepositState::Refunded { .. } => DepositStep::AlreadyTaken(Box::new(self)),
         }
     }
 

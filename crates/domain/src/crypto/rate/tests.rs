@@ -88,7 +88,7 @@ fn spread_is_a_percentage_of_at_most_ten() {
 }
 
 #[test]
-fn rate_may_double_in_a_day_and_grow_fivefold_in_a_week() {
+fn rate_may_double_in_a_day_and_grow_fivefold_later() {
     let hours = SignedDuration::from_hours;
     for (age, next, allowed) in [
         (hours(0), "5", true),
@@ -102,9 +102,17 @@ fn rate_may_double_in_a_day_and_grow_fivefold_in_a_week() {
         (hours(25), "25.01", false),
         (hours(7 * 24), "0.99", false),
         (hours(7 * 24), "50", false),
-        (hours(7 * 24 + 1), "50", true),
+        (hours(365 * 24), "25", true),
+        (hours(365 * 24), "50", false),
     ] {
         assert_eq!(rate(next).may_follow(&rate("5"), age), allowed, "{age} {next}");
+    }
+}
+
+#[test]
+fn rate_is_near_the_expected_one_up_to_a_tenth() {
+    for (present, is_near) in [("90", true), ("110", true), ("100", true), ("89.99999999", false), ("110.1", false)] {
+        assert_eq!(rate(present).is_near(&rate("100")), is_near, "{present}");
     }
 }
 

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::ProcessorId;
-use cais_domain::crypto::deposit::{Deposit, DepositPayment, PaymentState, ReceiveError};
+use cais_domain::crypto::deposit::{Deposit, DepositPayment, DepositStep, PaymentState, ReceiveError, Resolved};
 pub use cais_domain::review_decision::PaymentDecision;
 use cais_domain::text::Text;
 use cais_ports::{AcquirerError, ChangeSet, Operator, QueryError, UpstreamDepositStatus, Write};
+use jiff::Timestamp;
 
 use super::sync::{event, find};
 use crate::audit::{self, AuditedChange, escaped};
@@ -89,7 +90,9 @@ pub(crate) async fn prepare(
     let found = ports.queries.find_crypto_deposit_of_payment(processor, id).await.map_err(StoreError::from)?;
     let deposit = found.ok_or_else(not_found)?;
     let record_of_credit = match decision {
-        PaymentDecision::Credit(_) => Some(ports.crypto_processor(processor)?.get_deposit(id, READ_BUDGET).await?),
+        PaymentDecision::Credit(_) | PaymentDecision::CreditAtRate => {
+            Some(ports.crypto_processor(processor)?.get_deposit(id, READ_BUDGET).await?)
+        }
         PaymentDecision::Dismiss => None,
     };
     if record_of_credit.as_ref().is_some_and(|record| record.status == UpstreamDepositStatus::Refunded) {
@@ -124,21 +127,27 @@ fn decide(
 ) -> Result<(ChangeSet, DepositPayment), ReceiveError> {
     let now = ports.clock.now();
     let mut change = ChangeSet::new(now);
-    let (deposit, payment) = match decision {
-        PaymentDecision::Dismiss => (deposit, payment.dismiss()?),
-        PaymentDecision::Credit(gross) => {
-            let resolved = deposit.credit_reviewed(payment, gross, now)?;
-            change.transfers = resolved.transfers;
-            let events = resolved.events.into_iter();
-            change.events = events.map(|kind| event(ports, &resolved.deposit, kind, now)).collect();
-            (resolved.deposit, resolved.payment)
-        }
+    let Resolved { deposit, payment, transfers, events } = match decision {
+        PaymentDecision::Dismiss => dismiss(deposit, payment, now)?,
+        PaymentDecision::Credit(gross) => deposit.credit_reviewed(payment, gross, now)?,
+        PaymentDecision::CreditAtRate => deposit.credit_reviewed_at_rate(payment, now)?,
     };
+    change.transfers = transfers;
+    change.events = events.into_iter().map(|kind| event(ports, &deposit, kind, now)).collect();
     // The write of the deposit checks its version. So a record of the processor cannot credit the payment at the same
     // time.
     change.writes.push(Write::update(deposit));
     change.writes.push(Write::update(payment.clone()));
     Ok((change, payment))
+}
+
+fn dismiss(deposit: Deposit, payment: DepositPayment, now: Timestamp) -> Result<Resolved, ReceiveError> {
+    let payment = payment.dismiss()?;
+    let (deposit, event) = match deposit.end_by_dismissal(&payment, now) {
+        DepositStep::Taken { deposit, event } => (*deposit, event),
+        DepositStep::AlreadyTaken(deposit) => (*deposit, None),
+    };
+    Ok(Resolved { deposit, payment, transfers: Vec::new(), events: event.into_iter().collect() })
 }
 
 /// Returns the fields that a decision changes, as JSON.

@@ -160,7 +160,7 @@ async fn judge(
         (Failed | Expired, Some(coins)) => unfinished(ports, deposit, record, coins, now).await,
         (Finished | PartiallyPaid, None) => {
             tracing::warn!(deposit = %deposit.id, payment = %record.id, "payment finished without coins at the processor; nothing is credited");
-            Ok(None)
+            Ok(follow(deposit, record, now))
         }
         (Waiting | Confirming | Confirmed | Sending | Refunded | Unknown, _) | (Failed | Expired, None) => {
             Ok(follow(deposit, record, now))
@@ -181,8 +181,8 @@ async fn receive(
     let arrival = arrival(deposit, known.as_ref(), record, coins, now);
     let received = deposit.clone().receive(known, arrival, now);
     match received.map_err(|error| StoreError::Internal(format!("{}: payment {}: {error}", deposit.id, record.id)))? {
-        Received::AlreadyTaken => Ok(None),
-        Received::Review(payment) => Ok(Some(review(deposit, *payment, is_unreserved))),
+        Received::AlreadyTaken => Ok(follow(deposit, record, now)),
+        Received::Review(payment) => Ok(Some(review(deposit, *payment, is_unreserved, now))),
         Received::Credited(resolved) => Ok(Some(Steps {
             deposit: resolved.deposit,
             events: resolved.events,
@@ -209,15 +209,19 @@ async fn unfinished(
     Ok(match (waiting, ended) {
         (None, ended) => ended,
         (Some(payment), Some(ended)) => Some(Steps { payment: Some((payment, is_unreserved)), ..ended }),
-        (Some(payment), None) => Some(review(deposit, payment, is_unreserved)),
+        (Some(payment), None) => Some(review(deposit, payment, is_unreserved, now)),
     })
 }
 
 /// Returns the steps that mark a payment for review. The write of the deposit checks its version, so that another
 /// process cannot credit the payment at the same time.
-fn review(deposit: &Deposit, payment: DepositPayment, is_unreserved: bool) -> Steps {
-    let (events, transfers) = (Vec::new(), Vec::new());
-    Steps { deposit: deposit.clone(), events, transfers, payment: Some((payment, is_unreserved)) }
+fn review(deposit: &Deposit, payment: DepositPayment, is_unreserved: bool, now: Timestamp) -> Steps {
+    let (deposit, event) = match deposit.clone().await_decision(&payment, now) {
+        DepositStep::Taken { deposit, event } => (*deposit, event),
+        DepositStep::AlreadyTaken(deposit) => (*deposit, None),
+    };
+    let (events, transfers) = (event.into_iter().collect(), Vec::new());
+    Steps { deposit, events, transfers, payment: Some((payment, is_unreserved)) }
 }
 
 /// Returns the stored payment with this id.
@@ -281,7 +285,10 @@ fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option
     let tx_hash = record.tx_hash.as_deref().map(plain).filter(|hash| !hash.is_empty());
     let ours = deposit.state.status();
     let step = match (record.status, ours) {
-        (Theirs::Waiting, Ours::Pending) if now >= issued.expires_at => deposit.clone().expire(now),
+        // A finished payment is here only if no coins of the deposit's currency arrived in time.
+        (Theirs::Waiting | Theirs::Finished | Theirs::PartiallyPaid, Ours::Pending) if now >= issued.expires_at => {
+            deposit.clone().expire(now)
+        }
         (Theirs::Expired, Ours::Pending) => deposit.clone().expire(now),
         (Theirs::Confirming | Theirs::Confirmed | Theirs::Sending, Ours::Pending)
             if !deposit.accepts_payment_of(last_change(record, now)) =>

@@ -1,8 +1,11 @@
 //! Tests every pair of state and action of a payment to a deposit with one table, including the credited BRL.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use jiff::ToSpan as _;
+
 use super::super::*;
-use super::table::{arrival, credited, deposit, later, usdt};
+use super::table::{arrival, credited, deposit, expiry, later, start, usdt};
+use crate::event::EventType;
 
 /// A status that the processor shows, or a decision of an operator. The stored payment has 9 coins.
 #[derive(Debug, Clone, Copy)]
@@ -19,16 +22,19 @@ enum Action {
     UnfinishedMore,
     /// An operator credits R$ 7.00.
     Credit,
+    /// An operator credits the coins at the rate of the deposit.
+    CreditAtRate,
     Dismiss,
 }
 
-const ACTIONS: [Action; 7] = [
+const ACTIONS: [Action; 8] = [
     Action::Same,
     Action::More,
     Action::Fewer,
     Action::Unfinished,
     Action::UnfinishedMore,
     Action::Credit,
+    Action::CreditAtRate,
     Action::Dismiss,
 ];
 
@@ -41,31 +47,49 @@ const NOT_FINISHED: &str = PaymentReview::NotFinished.as_str();
 /// The expected result of each pair: the BRL that is credited now, the reason of a review, `dismissed`, `same` for a
 /// repeat, or `no` for an error. A coin is worth R$ 5.40. Reviews of another asset have a test below the table, because
 /// their coins are not those of the deposit's currency.
-const TABLE: [(PaymentState, [&str; 7]); 12] = [
-    //                                                    same        more        fewer  unfinished  unfinished more  credit  dismiss
-    (PaymentState::Credited, ["same", "5.40", FEWER, "same", "same", "no", "no"]),
-    (PaymentState::Review(PaymentReview::TooLate), ["same", TOO_LATE, TOO_LATE, "same", "same", "7.00", "dismissed"]),
-    (PaymentState::Review(PaymentReview::TooMany), ["same", TOO_MANY, TOO_MANY, "same", "same", "7.00", "dismissed"]),
+const TABLE: [(PaymentState, [&str; 8]); 12] = [
+    //                                                    same        more        fewer  unfinished  unfinished more  credit  at rate  dismiss
+    (PaymentState::Credited, ["same", "5.40", FEWER, "same", "same", "no", "no", "no"]),
+    (
+        PaymentState::Review(PaymentReview::TooLate),
+        ["same", TOO_LATE, TOO_LATE, "same", "same", "7.00", "48.60", "dismissed"],
+    ),
+    (
+        PaymentState::Review(PaymentReview::TooMany),
+        ["same", TOO_MANY, TOO_MANY, "same", "same", "7.00", "48.60", "dismissed"],
+    ),
     (
         PaymentState::Review(PaymentReview::UnexpectedState),
-        ["same", UNEXPECTED, UNEXPECTED, "same", "same", "7.00", "dismissed"],
+        ["same", UNEXPECTED, UNEXPECTED, "same", "same", "7.00", "48.60", "dismissed"],
     ),
-    (PaymentState::Review(PaymentReview::FewerCoins), ["same", FEWER, FEWER, "same", "same", "no", "dismissed"]),
+    (PaymentState::Review(PaymentReview::FewerCoins), ["same", FEWER, FEWER, "same", "same", "no", "no", "dismissed"]),
     (
         PaymentState::Review(PaymentReview::NotFinished),
-        ["48.60", "54.00", "43.20", "same", NOT_FINISHED, "7.00", "dismissed"],
+        ["48.60", "54.00", "43.20", "same", NOT_FINISHED, "7.00", "48.60", "dismissed"],
     ),
-    (PaymentState::Dismissed(PaymentReview::TooLate), ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no"]),
-    (PaymentState::Dismissed(PaymentReview::TooMany), ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no"]),
+    (
+        PaymentState::Dismissed(PaymentReview::TooLate),
+        ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no", "no"],
+    ),
+    (
+        PaymentState::Dismissed(PaymentReview::TooMany),
+        ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no", "no"],
+    ),
     (
         PaymentState::Dismissed(PaymentReview::UnexpectedState),
-        ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no"],
+        ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no", "no"],
     ),
-    (PaymentState::Dismissed(PaymentReview::FewerCoins), ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no"]),
-    (PaymentState::Dismissed(PaymentReview::WrongAsset), ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no"]),
+    (
+        PaymentState::Dismissed(PaymentReview::FewerCoins),
+        ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no", "no"],
+    ),
+    (
+        PaymentState::Dismissed(PaymentReview::WrongAsset),
+        ["same", UNEXPECTED, UNEXPECTED, "same", "same", "no", "no", "no"],
+    ),
     (
         PaymentState::Dismissed(PaymentReview::NotFinished),
-        [UNEXPECTED, UNEXPECTED, UNEXPECTED, "same", NOT_FINISHED, "no", "no"],
+        [UNEXPECTED, UNEXPECTED, UNEXPECTED, "same", NOT_FINISHED, "no", "no", "no"],
     ),
 ];
 
@@ -110,6 +134,10 @@ fn result(state: PaymentState, action: Action) -> String {
             Ok(resolved) => gain(&resolved),
             Err(_) => "no".to_owned(),
         },
+        Action::CreditAtRate => match deposit.clone().credit_reviewed_at_rate(payment, later()) {
+            Ok(resolved) => gain(&resolved),
+            Err(_) => "no".to_owned(),
+        },
         Action::Dismiss => payment.dismiss().map_or("no", |dismissed| dismissed.state.as_str()).to_owned(),
     }
 }
@@ -146,5 +174,71 @@ fn payment_of_another_asset_is_never_credited_at_the_rate() {
     // Coins of the deposit's currency under the same identifier still wait for the operator.
     let received = deposit.clone().receive(Some(payment.clone()), arrival("1", "9"), later()).unwrap();
     assert!(matches!(received, Received::Review(_)), "{received:?}");
+    let at_rate = deposit.clone().credit_reviewed_at_rate(payment.clone(), later());
+    assert_eq!(at_rate, Err(ReceiveError::NoRate));
     assert!(deposit.credit_reviewed(payment, Money::from_centavos(700), later()).is_ok());
+}
+
+fn reviewed(deposit: Deposit, arrival: Arrival) -> (Deposit, DepositPayment, Option<EventType>) {
+    let Ok(Received::Review(payment)) = deposit.clone().receive(None, arrival, later()) else { panic!("a review") };
+    match deposit.await_decision(&payment, later()) {
+        DepositStep::Taken { deposit, event } => (*deposit, *payment, event),
+        DepositStep::AlreadyTaken(deposit) => (*deposit, *payment, None),
+    }
+}
+
+#[test]
+fn coins_in_review_are_shown_by_resolution_and_event() {
+    use DepositStatus::{Completed, Confirming, Expired, Pending, Refunded};
+    let late = expiry() + LATE_CREDIT_WINDOW + 1.second();
+    let (confirmed, expired) = (Some(EventType::CryptoDepositConfirmed), Some(EventType::CryptoDepositExpired));
+    for (status, id, coins, seen_at, after, resolution, event) in [
+        (Expired, "5745459419", "18.518519", late, Expired, Some(Resolution::Late), confirmed),
+        (Pending, "5745459419", "18.518519", late, Expired, Some(Resolution::Late), expired),
+        (Pending, "5745459419", "40", start(), Confirming, Some(Resolution::Overpaid), confirmed),
+        // The first payment can still arrive.
+        (Pending, "2", "40", start(), Pending, Some(Resolution::Overpaid), confirmed),
+        // The first credit stays visible, and the event was published before.
+        (Completed, "2", "18.518519", late, Completed, Some(Resolution::Exact), None),
+        (Refunded, "2", "18.518519", start(), Refunded, None, None),
+    ] {
+        let (shown, payment, published) = reviewed(deposit(status), Arrival { seen_at, ..arrival(id, coins) });
+        assert_eq!((shown.state.status(), shown.resolution, published), (after, resolution, event), "{payment:?}");
+        assert_eq!(shown.credited, deposit(status).credited, "nothing is credited");
+    }
+}
+
+/// An operator credits with the same result as without a review.
+#[test]
+fn operator_credits_at_the_rate_less_the_fee_once() {
+    let late = Arrival { seen_at: expiry() + LATE_CREDIT_WINDOW + 1.second(), ..arrival("5745459419", "18.518519") };
+    for (arrival, sums, resolution) in [
+        (late, ["18.518519", "100.00", "1.50", "98.50"], Resolution::Late),
+        (arrival("5745459419", "40"), ["40", "216.00", "2.66", "213.34"], Resolution::Overpaid),
+    ] {
+        let (waiting, payment, _) = reviewed(deposit(DepositStatus::Pending), arrival.clone());
+        let got = waiting.credit_reviewed_at_rate(payment, later()).unwrap();
+        assert_eq!((super::sums(&got.deposit), got.deposit.resolution), (sums.map(str::to_owned), Some(resolution)));
+        assert_eq!(got.deposit.state.status(), DepositStatus::Completed);
+        let again = got.deposit.clone().credit_reviewed_at_rate(got.payment.clone(), later());
+        assert_eq!(again, Err(ReceiveError::NotInReview));
+        let repeat = got.deposit.receive(Some(got.payment), arrival, later());
+        assert_eq!(repeat, Ok(Received::AlreadyTaken));
+    }
+}
+
+#[test]
+fn payment_that_was_credited_in_part_has_no_rate() {
+    let once = credited(deposit(DepositStatus::Pending), arrival("1", "18.518519"));
+    let increase = once.deposit.clone().receive(Some(once.payment), arrival("1", "40"), later());
+    let Ok(Received::Review(payment)) = increase else { panic!("{increase:?}") };
+    assert_eq!(once.deposit.credit_reviewed_at_rate(*payment, later()), Err(ReceiveError::NoRate));
+}
+
+#[test]
+fn late_review_does_not_make_a_payment_in_time_late() {
+    let late = Arrival { seen_at: expiry() + LATE_CREDIT_WINDOW + 1.second(), ..arrival("2", "10") };
+    let (waiting, _, _) = reviewed(deposit(DepositStatus::Expired), late);
+    let got = credited(waiting, arrival("5745459419", "18.518519")).deposit;
+    assert_eq!(got.resolution, Some(Resolution::Exact));
 }

@@ -1,0 +1,83 @@
+//! An operator accepts a rate that is refused because it jumped.
+
+use cais_domain::crypto::{Currency, Rate, Side};
+use cais_domain::text::{LineBreaks, Text};
+use cais_ports::{AuditFilter, PageRequest};
+use cais_testkit::World;
+use cais_testkit::builders::an_operator;
+use cais_use_cases::audit;
+use cais_use_cases::crypto::CryptoUnavailable;
+use cais_use_cases::crypto::quotes::{PriceRefusal, QuoteRefusal};
+use cais_use_cases::crypto::rate_reference::{AcceptRateError, AcceptedRate, accept};
+
+use crate::world::{quote, quote_in, sources, world};
+
+async fn accepted(world: &World, currency: Currency, expected: &str) -> Result<AcceptedRate, AcceptRateError> {
+    let note = Text::parse("seen at \"two\" exchanges", 100, LineBreaks::Refused).unwrap();
+    let rate = Rate::parse(expected).unwrap();
+    accept(&world.ports, sources(world), &an_operator(), (currency, &rate), &note).await
+}
+
+async fn is_refused(world: &World, side: Side) -> bool {
+    matches!(
+        quote(world, side, 1_000_000).await,
+        Err(QuoteRefusal::Price(PriceRefusal::NoPrice(CryptoUnavailable::Jump { .. })))
+    )
+}
+
+/// The first quote had a wrong price.
+#[tokio::test]
+async fn accepted_rate_replaces_a_wrong_reference() {
+    let world = world();
+    world.processor.state().usdt_per_coin = Some("1000000");
+    let wrong = quote(&world, Side::Deposit, 1_000_000).await.unwrap();
+    world.processor.state().usdt_per_coin = Some("100000");
+    assert!(is_refused(&world, Side::Deposit).await);
+    // 100,000 x 5.40, without a spread.
+    let accepted = accepted(&world, Currency::Btc, "530000").await.unwrap();
+    let rate = accepted.quote.prices.rate.to_string();
+    assert_eq!((rate.as_str(), accepted.last), ("540000", Some(wrong.prices.rate)));
+    for side in Side::ALL {
+        assert!(!is_refused(&world, side).await, "{side:?}");
+    }
+    // The wrong price is refused from now on.
+    world.processor.state().usdt_per_coin = Some("1000000");
+    assert!(is_refused(&world, Side::Deposit).await);
+    let rows = audit::list(&world.ports, AuditFilter::default(), PageRequest { limit: 10, starting_after: None }).await;
+    let row = rows.unwrap().rows.pop().unwrap();
+    assert_eq!((row.action.as_str(), row.subject.as_str(), row.account), ("crypto_rate.accept", "btc", None));
+    assert_eq!(row.before.as_deref(), Some(r#"{"rate":"5346000"}"#));
+    assert_eq!(
+        row.after.as_deref(),
+        Some(r#"{"rate":"540000","usdt_per_coin":"100000","brl_per_usd":"5.4","note":"seen at \"two\" exchanges"}"#)
+    );
+}
+
+#[tokio::test]
+async fn unexpected_rate_is_not_accepted() {
+    let world = world();
+    quote(&world, Side::Deposit, 100_000).await.unwrap();
+    world.processor.state().usdt_per_coin = Some("1000000");
+    let refused = accepted(&world, Currency::Btc, "540000").await;
+    assert!(matches!(refused, Err(AcceptRateError::Unexpected { .. })), "{refused:?}");
+    world.processor.state().usdt_per_coin = None;
+    let refused = accepted(&world, Currency::Btc, "540000").await;
+    assert!(matches!(refused, Err(AcceptRateError::Unavailable(CryptoUnavailable::Upstream(_)))), "{refused:?}");
+    assert_eq!(world.store.crypto_quotes().len(), 1);
+    world.processor.state().usdt_per_coin = Some("100000");
+    quote(&world, Side::Deposit, 100_000).await.unwrap();
+}
+
+#[tokio::test]
+async fn accepted_rate_is_a_quote_that_no_order_can_use() {
+    let world = world();
+    let accepted = accepted(&world, Currency::Ltc, "540000").await.unwrap();
+    assert_eq!(accepted.last, None);
+    let [stored] = &world.store.crypto_quotes()[..] else { panic!("one quote") };
+    let used = stored.clone().used(stored.terms, "cdp_1".to_owned(), stored.created_at);
+    assert!(used.is_err() && stored.account != world.account.id, "{used:?}");
+    // Each currency has its own rate.
+    world.processor.state().usdt_per_coin = Some("1000000");
+    assert!(quote_in(&world, Side::Deposit, Currency::Ltc, 1_000_000).await.is_err());
+    assert!(quote_in(&world, Side::Deposit, Currency::Btc, 1_000_000).await.is_ok());
+}
