@@ -198,13 +198,21 @@ impl Deposit {
             | PaymentState::Dismissed(_) => return DepositStep::AlreadyTaken(Box::new(self)),
         };
         let shown = self.resolution.or(Some(resolution));
-        let state = match self.state {
+        let state = match &self.state {
             DepositState::Pending(issued) if resolution == Resolution::Late => {
-                let state = DepositState::Expired { issued, at };
+                let state = DepositState::Expired { issued: issued.clone(), at };
                 return taken(Self { state, resolution: shown, ..self }, Some(EventType::CryptoDepositExpired));
             }
-            DepositState::Pending(issued) if issued.payment == payment.id => DepositState::Confirming(issued),
-            state => state,
+            DepositState::Pending(issued) if issued.payment == payment.id => DepositState::Confirming(issued.clone()),
+            DepositState::Creating
+            | DepositState::Abandoned { .. }
+            | DepositState::Pending(_)
+            | DepositState::Confirming(_)
+            | DepositState::Completed { .. }
+            | DepositState::Underpaid { .. }
+            | DepositState::Expired { .. }
+            | DepositState::Failed { .. }
+            | DepositState::Refunded { .. } => self.state.clone(),
         };
         let event = self.confirmed_at.is_none().then_some(EventType::CryptoDepositConfirmed);
         let confirmed_at = self.confirmed_at.or(Some(at));
