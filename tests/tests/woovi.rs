@@ -124,8 +124,9 @@ async fn returned_payout_is_credited_once(engine: Engine) {
 /// Runs `cais reconcile` from an instant on. Returns the exit code and the report.
 fn reconciled(node: &Node, from: &str) -> (Option<i32>, Value) {
     let (code, printed) = node.cais.cli_raw(&["reconcile", "--json", "--from", from]).unwrap();
-    let report = printed.lines().find(|line| line.contains("\"differences\"")).unwrap_or_else(|| panic!("{printed}"));
-    (code, serde_json::from_str(report).unwrap())
+    let report = printed.lines().find(|line| line.contains("\"differences\""));
+    assert!(report.is_some(), "no report of differences in: {printed}");
+    (code, serde_json::from_str(report.unwrap()).unwrap())
 }
 
 async fn return_without_callback_is_reported_until_credited(engine: Engine) {
