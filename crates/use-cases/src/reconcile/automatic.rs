@@ -206,8 +206,9 @@ impl Pass<'_> {
         positions::move_to(self.ports, position, earlier(self.now, WITHOUT_POSITION)).await
     }
 
-    /// Compares the payouts of the next day of sending with their returns. After today, the oldest day follows. If a
-    /// day cannot be read, it is compared in the next round, so that it does not delay the other days.
+    /// Compares the payouts of the next day of sending with their returns, and the returns that are listed apart from
+    /// their payouts. After today, the oldest day follows. If a day cannot be read, it is compared in the next round, so
+    /// that it does not delay the other days.
     async fn compare_returns(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<(), StoreError> {
         let oldest = day(earlier(self.now, RETURNS_WITHIN));
         let position = match self.ports.queries.find_position(name, UpstreamList::Returns).await? {
@@ -235,7 +236,8 @@ impl Pass<'_> {
             Source::Received(acquirer) => {
                 lists::compare(&ReceivedList { run: &run, name, acquirer }, &mut findings).await
             }
-            Source::Sent(acquirer) | Source::Returns(acquirer) => {
+            Source::Sent(acquirer) => lists::compare(&SentList { run: &run, name, acquirer }, &mut findings).await,
+            Source::Returns(acquirer) => {
                 let sent = lists::compare(&SentList { run: &run, name, acquirer }, &mut findings).await;
                 sent.and(payout_returns::compare(&run, name, acquirer, &mut findings).await)
             }

@@ -6,7 +6,7 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::payout::PayoutStatus;
 use cais_ports::{Clock as _, PositionQueries as _, Store as _, UpstreamList, UpstreamPayout, Write};
 use cais_testkit::builders::{an_end_to_end_id, steps};
-use cais_testkit::psp::Looking;
+use cais_testkit::psp::{List, Listing, Looking};
 use cais_use_cases::charges::expire;
 use cais_use_cases::reconcile::{AutomaticRun, DifferenceKind, Report, run, run_once};
 use jiff::{SignedDuration, Timestamp};
@@ -163,6 +163,19 @@ async fn position_moves_on_after_each_window_and_waits_for_unread() {
     world.psp.goes_dark(None);
     assert_eq!(pass(&world).await.standings[0].compared_until, Some(world.clock.now()));
     world.check().await;
+}
+
+#[tokio::test]
+async fn unread_list_of_returns_does_not_keep_position_of_sent() {
+    let world = paid_out(PayoutStatus::Completed).await;
+    world.psp.hold_payout(upstream(only(&world).instruction_id(), 1_000, DONE));
+    world.psp.set_list(List::PayoutReturns, Listing::Silent);
+    for _ in 0..3 {
+        world.clock.advance(DAY);
+        let standing = pass(&world).await.standings.swap_remove(0);
+        assert_eq!(standing.compared_until, Some(world.clock.now()));
+        assert_eq!(seen_until(&world, UpstreamList::Sent).await, world.clock.now());
+    }
 }
 
 #[tokio::test]

@@ -278,18 +278,21 @@ async fn return_without_callback_is_a_difference_until_credited() {
 }
 
 #[tokio::test]
-async fn return_without_callback_raises_alert_within_a_pass() {
+async fn return_without_callback_raises_alert_each_round() {
     let world = World::new().await;
     world.completed().await;
     reconcile::run_once(&world.ports).await.unwrap();
     world.clock.advance(LONG);
     shown_alone(&world, 400);
     let logs = CapturedLogs::start();
-    for alerts in [0, 1] {
-        reconcile::run_once(&world.ports).await.unwrap();
+    for alerts in [1, 2] {
+        // One round: a pass for each of the 97 days before today, and one for today.
+        for _ in 0..98 {
+            world.clock.advance(Duration::from_mins(10));
+            reconcile::run_once(&world.ports).await.unwrap();
+        }
         let found = logs.alerts("reconcile_difference");
         assert_eq!(found.iter().filter(|line| line["kind"] == "payout_return_unknown").count(), alerts, "{found:?}");
-        world.clock.advance(Duration::from_mins(10));
     }
 }
 
