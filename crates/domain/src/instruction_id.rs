@@ -1,4 +1,4 @@
-//! The identifier of a payout at the acquirer. This service chooses it (ISO 20022 `InstrId`, `idEnvio` at Efí).
+//! The identifier of a payout at the acquirer, chosen by this service (ISO 20022 `InstrId`, `idEnvio` at Efí).
 
 use std::fmt;
 

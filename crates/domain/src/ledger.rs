@@ -7,8 +7,8 @@ use crate::end_to_end_id::EndToEndId;
 use crate::ids::AccountId;
 use crate::money::Money;
 
-/// The number of rows of a system account. Payments of different merchants use different rows, so they do not wait for
-/// the same row.
+/// The number of rows of a system account. The merchants are spread over the rows, so fewer payments wait for the same
+/// row.
 pub const SYSTEM_SHARDS: u8 = 16;
 
 named! {
@@ -21,7 +21,7 @@ named! {
         Pending = "pending",
         /// Held for an infraction.
         Blocked = "blocked",
-        /// Held for payouts, refunds and withdrawals in flight.
+        /// Held for payouts, refunds and crypto withdrawals in flight.
         InTransit = "in_transit",
     }
 }

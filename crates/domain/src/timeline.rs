@@ -26,9 +26,9 @@ named! {
         Completed = "completed",
         /// The money will never arrive.
         Failed = "failed",
-        /// The entry was cancelled, or was not paid in time.
+        /// The charge was cancelled, or was not paid in time.
         Cancelled = "cancelled",
-        /// The whole amount was refunded, or the whole amount of the payout was returned.
+        /// The whole amount of the charge was refunded, or the whole amount of the payout was returned.
         Refunded = "refunded",
     }
 }

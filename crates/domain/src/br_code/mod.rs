@@ -144,7 +144,7 @@ impl BrCode {
     /// Parses a code leniently: unknown elements are skipped, and field 62 may be missing.
     ///
     /// # Errors
-    /// [`BrCodeError`] if the structure or the checksum is wrong, or the receiver is ambiguous.
+    /// [`BrCodeError`] if the structure, the checksum or a known field is wrong, or the receiver is ambiguous.
     pub fn parse(text: &str) -> Result<Self, BrCodeError> {
         parse::parse(text)
     }

@@ -16,7 +16,7 @@ impl Charge {
         Ok(Self { refunds: RefundTotals { in_flight, ..self.refunds }, ..self })
     }
 
-    /// Releases the reserved `amount` of a failed refund.
+    /// Releases the reserved `amount` of a refund.
     pub(crate) fn release_refund(self, amount: Money) -> Result<Self, ChargeError> {
         let in_flight = self.refunds.in_flight.checked_sub(amount)?;
         if in_flight.is_negative() {

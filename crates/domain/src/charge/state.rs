@@ -33,12 +33,13 @@ pub struct Settlement {
 pub enum ChargeState {
     /// The charge is being created at `acquirer` and is not visible.
     Creating {
-        /// The acquirer of the current request. After a crash, this is the acquirer of the last request.
+        /// The acquirer that receives the creation request first. After a request with an unknown outcome: the acquirer
+        /// of that request.
         acquirer: AcquirerName,
     },
     /// No acquirer accepted the charge. The charge is not visible. A retry of its creation can reopen it.
     Abandoned {
-        /// The acquirer of the last request.
+        /// The acquirer that was stored in [`ChargeState::Creating`].
         acquirer: AcquirerName,
         /// The instant at which the charge was abandoned.
         at: Timestamp,
@@ -145,7 +146,8 @@ impl ChargeState {
         }
     }
 
-    /// Returns the acquirer that issued the charge. If none did, returns the acquirer of the last request.
+    /// Returns the acquirer that issued the charge. If the charge was not issued, returns the acquirer that was stored
+    /// in [`ChargeState::Creating`].
     #[must_use]
     pub const fn acquirer(&self) -> &AcquirerName {
         match self {

@@ -182,7 +182,7 @@ impl Charge {
     }
 
     /// Returns whether a sufficient payment would settle the charge. This includes expired and cancelled charges,
-    /// because a payer may pay at the same time.
+    /// because the payer may pay while the charge expires or is cancelled.
     #[must_use]
     pub const fn is_payable(&self) -> bool {
         match self.state.status() {
@@ -191,7 +191,7 @@ impl Charge {
         }
     }
 
-    /// Credits a Pix for this charge, whatever its amount and time.
+    /// Credits a Pix for this charge, of any amount and at any time.
     ///
     /// If `release_delay_s` is positive, the creator's part stays in `pending` for that many seconds. The shares of
     /// other accounts do not wait. The store credits each end-to-end id once, so a repeat never reaches the ledger.

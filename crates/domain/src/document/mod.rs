@@ -89,7 +89,7 @@ fn all_equal(text: &str) -> bool {
 
 /// Returns the check digit of `body` under `weights` (modulo 11; a remainder below 2 gives 0).
 ///
-/// A character counts as its ASCII code less 48: the digit itself for digits (letters: RFB Nota Técnica 49/2024).
+/// A character counts as its ASCII code minus 48 (RFB Nota Técnica 49/2024). So a digit counts as its own value.
 fn check_digit(body: impl Iterator<Item = u8>, weights: &[u32]) -> char {
     let sum = body.zip(weights).fold(0_u32, |sum, (byte, weight)| {
         let value = u32::from(byte.saturating_sub(b'0'));

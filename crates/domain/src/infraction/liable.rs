@@ -6,8 +6,8 @@ use crate::ids::InfractionId;
 use crate::money::{Money, MoneyError};
 use crate::payment::CreditedPayment;
 
-/// Returns the part of the Pix that infractions can still take: the paid amount, minus refunds (completed or in
-/// flight), minus amounts that lost infractions returned.
+/// Returns the part of the Pix that infractions can still block: the paid amount, minus refunds (completed or in
+/// flight), minus amounts that lost infractions returned. Money that open infractions block is not subtracted.
 ///
 /// `charge` is the charge of the payment. `infractions` are all infractions on the Pix, in any state.
 ///

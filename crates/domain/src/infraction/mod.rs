@@ -50,8 +50,8 @@ pub struct Infraction {
     pub external_id: Option<ExternalId>,
     /// The acquirer that received the Pix and reports the dispute.
     pub acquirer: AcquirerName,
-    /// The infraction's identifier at the acquirer. If the acquirer reopens a resolved dispute, a new infraction with
-    /// the same identifier is opened here.
+    /// The infraction's identifier at the acquirer. If the acquirer reopens a resolved dispute, this service opens a
+    /// new infraction with the same identifier.
     pub upstream_id: String,
     /// The disputed Pix.
     pub end_to_end_id: EndToEndId,
@@ -61,7 +61,8 @@ pub struct Infraction {
     pub situation: Situation,
     /// The disputed part of the Pix, as the acquirer reports it.
     pub amount: Money,
-    /// The amount that the infraction can take from the account: the disputed amount, limited to the rest of the Pix.
+    /// The largest amount that the infraction can block: the disputed amount, or less if refunds, returns and other
+    /// infractions leave less of the Pix.
     pub limit: Money,
     /// The state.
     pub state: InfractionState,
@@ -73,7 +74,7 @@ pub struct Infraction {
     pub deadline_at: Option<Timestamp>,
     /// The smallest of [`ALERT_HOURS`] for which an alert was raised.
     pub alerted_h: Option<u8>,
-    /// The instant of the next look-up of the defense at the acquirer.
+    /// The instant of the next look-up of the defense at the acquirer. Only set while the defense is unconfirmed.
     pub due_at: Option<Timestamp>,
     /// The number of look-ups of the defense.
     pub attempts: u32,

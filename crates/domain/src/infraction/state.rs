@@ -41,7 +41,7 @@ named! {
     /// The status of an infraction in the API.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum InfractionStatus {
-        /// The infraction can be defended.
+        /// The infraction is not resolved, and the acquirer has not confirmed a defense.
         Open = "open",
         /// The infraction was defended and is under review.
         UnderReview = "under_review",

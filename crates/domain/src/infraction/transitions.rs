@@ -92,7 +92,7 @@ pub struct Disputed<'a> {
 }
 
 impl Infraction {
-    /// Opens an infraction. The disputed amount is blocked, limited to the rest of the Pix.
+    /// Opens an infraction. The disputed amount is blocked, or less if less of the Pix is left ([`apportion`]).
     ///
     /// # Errors
     /// [`InfractionError::Money`], impossible for stored values.

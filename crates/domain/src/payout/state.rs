@@ -19,9 +19,9 @@ pub struct Sent {
 /// The state of a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PayoutState {
-    /// The money is held, and the acquirer receives the request. The payout is not visible yet.
+    /// The money is held, and the request to the acquirer is under way. The payout is not visible yet.
     Pending {
-        /// The acquirer of the current request. After a crash, this is the acquirer of the last request.
+        /// The acquirer of the request. The acquirer is stored before the request is sent.
         acquirer: AcquirerName,
     },
     /// The acquirer certainly did not accept the payout. The held money was released. The payout is not visible. A

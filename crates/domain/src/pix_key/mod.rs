@@ -1,4 +1,5 @@
-//! The key of a Pix receiver. Keys are validated and normalized, but their kind is never guessed (DICT API, key types).
+//! The key of a Pix receiver (DICT API, key types). Keys are validated and normalized. Digits without `+` are never read
+//! as a phone number.
 
 mod email;
 mod evp;

@@ -7,7 +7,7 @@ use crate::end_to_end_id::ReturnId;
 /// The state of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundState {
-    /// The money is held, and the acquirer receives the request. The refund is not visible yet.
+    /// The money is held, and the request to the acquirer is under way. The refund is not visible yet.
     Pending,
     /// The acquirer certainly did not accept the refund. The held money was released. The refund is not visible. A
     /// retry of its creation can reopen it.

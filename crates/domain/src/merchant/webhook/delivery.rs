@@ -35,7 +35,7 @@ named! {
 /// if that attempt was the last.
 ///
 /// The delivery id decides the jitter of a pause, so deliveries that failed together are not retried together.
-/// `retry_after` can only delay the attempt, by at most [`MAX_RETRY_AFTER`].
+/// `retry_after`, limited to [`MAX_RETRY_AFTER`], replaces the pause if it is longer than the pause.
 #[must_use]
 pub fn next_attempt(
     id: DeliveryId,
@@ -60,7 +60,7 @@ pub fn is_failing_for_good(failing_since: Option<Timestamp>, at: Timestamp) -> b
 /// Returns the pause with its jitter, in milliseconds: between 90 and 110 percent of `pause_s`.
 fn jittered_ms(id: DeliveryId, tries: u32, pause_s: i64) -> i64 {
     let [.., high, low] = *id.uuid().as_bytes();
-    // Each attempt has another jitter, so that two deliveries that failed together differ after the next attempt too.
+    // The number of the attempt changes the jitter too, so the pauses of one delivery differ in their jitter.
     let chance = i64::from(u16::from_be_bytes([high, low]).wrapping_mul(0x9E37).wrapping_add(low_half(tries)));
     let span = i64::from(u16::MAX);
     let percent_ms = pause_s.saturating_mul(10);

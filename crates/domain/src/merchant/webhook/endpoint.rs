@@ -32,7 +32,7 @@ named! {
     pub enum DisabledReason {
         /// The endpoint answered with status 410.
         Gone = "gone",
-        /// All attempts failed for days.
+        /// All attempts of five days failed (`FAILING_AFTER`).
         Failing = "failing",
     }
 }
