@@ -30,7 +30,8 @@ impl Clock {
         self.offset_s.load(Ordering::SeqCst)
     }
 
-    /// Sets the clock `offset_s` seconds ahead of (or behind) the machine's; `false` if out of range.
+    /// Sets the clock `offset_s` seconds ahead of the machine's clock; a negative offset sets it behind. Returns `false`, and changes
+    /// nothing, if the offset is out of range.
     pub fn set_offset_s(&self, offset_s: i64) -> bool {
         let allowed = (-MAX_OFFSET_S..=MAX_OFFSET_S).contains(&offset_s);
         if allowed {

@@ -19,7 +19,7 @@ const OPENING_BALANCE: Money = Money::from_centavos(100_000_000_000);
 /// The configuration of a [`Sandbox`](crate::Sandbox). The default is an ephemeral loopback port and no state file.
 #[derive(Clone, Debug)]
 pub struct SandboxConfig {
-    /// The address to listen on. The address must be loopback; port 0 takes a free one.
+    /// The address to listen on. The address must be loopback. Port 0 stands for a free port.
     pub listen: SocketAddr,
     /// The journal that keeps the state across restarts; `None` keeps the state in memory.
     pub state_file: Option<PathBuf>,
@@ -28,7 +28,7 @@ pub struct SandboxConfig {
     pub refuses_when_down: bool,
     /// HTTP worker threads, at least one.
     pub workers: usize,
-    /// The wait before the second attempt of a callback, which doubles with each further attempt.
+    /// The wait before the second attempt of a callback. The wait doubles with each further attempt.
     pub callback_retry_base: Duration,
     /// The time that a send stays `EM_PROCESSAMENTO`, by the simulator's clock. With zero, a send is final at once.
     pub payout_settles_after: Duration,

@@ -29,20 +29,20 @@ pub enum FaultMode {
     /// No fault.
     #[default]
     Ok,
-    /// If [`crate::SandboxConfig::refuses_when_down`] is set and the fault is the institution's, new connections are refused. Requests over
-    /// existing connections are answered 429 at once, and the connection is closed. No work is done.
+    /// If [`crate::SandboxConfig::refuses_when_down`] is set and the fault concerns all requests of the institution, new connections are
+    /// refused. All other requests are answered 429 at once, and their connection is closed. No work is done.
     Down,
     /// The work and the answer are delayed.
     Slow,
-    /// The work is done, then the connection is closed without an answer.
+    /// The work is done, then the connection is closed without an answer. Reads are answered normally.
     DropReply,
     /// 500, in the form of the API that was called; no work is done.
     Error,
-    /// The work is done at once and the answer is delayed, so that a callback may arrive before the answer.
+    /// The work is done at once and the answer is delayed, so that a callback may arrive before the answer. Reads are answered normally.
     LateReply,
     /// Requests are served normally, but every accepted callback is sent again.
     DoubleCallback,
-    /// The work is done, but the answer is 500.
+    /// The work is done, but the answer is 500. Reads are answered normally.
     ErrorAfter,
     /// No answer within [`MAX_LATENCY`]; no work is done.
     Hang,
@@ -118,7 +118,7 @@ pub struct Faults {
     crypto: RwLock<Scoped>,
     ptax: RwLock<Scoped>,
     woovi: RwLock<Scoped>,
-    /// Set only if connections are refused, while the server runs.
+    /// Set while the server runs, if `down` closes the listener.
     listener: Mutex<Option<ListenerSwitch>>,
 }
 
@@ -132,7 +132,7 @@ impl Faults {
         }
     }
 
-    /// Returns the current fault mode of a system, even if the fault has a limited path.
+    /// Returns the current fault mode of a system, even if the fault concerns only some paths.
     #[must_use]
     pub fn mode_of(&self, target: FaultTarget) -> FaultMode {
         self.slot(target).read().unwrap_or_else(PoisonError::into_inner).fault.mode
@@ -146,8 +146,8 @@ impl Faults {
         if applies { scoped.fault } else { Fault::default() }
     }
 
-    /// Sets another fault, for all requests of a system or for those whose path contains `part`. Requests already
-    /// admitted are not affected.
+    /// Replaces the fault of a system. The new fault concerns all requests, or those whose path contains `part`. Requests
+    /// that the server has already begun to handle are not affected.
     pub fn set(&self, target: FaultTarget, fault: Fault, part: Option<&str>) {
         let closes = |fault: &Scoped| fault.fault.mode == FaultMode::Down && fault.path.is_none();
         let scoped = Scoped { fault, path: part.map(Into::into) };

@@ -1,4 +1,4 @@
-//! Sends queued messages: oldest first and in parallel, or newest first and one at a time, with repeats.
+//! Sends queued messages: oldest first and in parallel, or newest first and one at a time. Failed attempts are repeated.
 
 use std::{cmp::Reverse, collections::BTreeMap, future::Future, sync::Arc, time::Duration};
 

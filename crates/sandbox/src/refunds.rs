@@ -104,7 +104,8 @@ impl Psp {
     /// Makes a return `NAO_REALIZADO` before it becomes final.
     ///
     /// # Errors
-    /// [`RefundError::AlreadyFinal`] if final, and the not-found errors.
+    /// [`RefundError::PaymentNotFound`], [`RefundError::RefundNotFound`], [`RefundError::AlreadyFinal`] if the return is final,
+    /// [`RefundError::Store`].
     pub fn fail_refund(&self, end_to_end_id: &str, id: &str) -> Result<(), RefundError> {
         self.settle_due()?;
         let mut store = self.write();

@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-/// An operation of the API, as named in the ledger.
+/// An operation whose requests are counted, by its name in `GET /sandbox/ledger`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {

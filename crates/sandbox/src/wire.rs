@@ -88,7 +88,8 @@ pub mod amount {
     }
 }
 
-/// Amounts of the journal in centavos, which may exceed the wire's ten digits, for `#[serde(with = "wire::centavos")]`.
+/// Amounts in the journal (the state file), in centavos. They may exceed the wire's ten digits. For
+/// `#[serde(with = "wire::centavos")]`.
 pub mod centavos {
     use cais_domain::money::Money;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -111,7 +112,7 @@ pub mod centavos {
     }
 }
 
-/// Instants of the journal as microseconds since 1970, for `#[serde(with = "wire::micros")]`.
+/// Instants in the journal as microseconds since 1970, for `#[serde(with = "wire::micros")]`.
 pub mod micros {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -133,7 +134,7 @@ pub mod micros {
     }
 }
 
-/// Optional instants of the journal, for `#[serde(with = "wire::optional_micros")]`.
+/// Optional instants in the journal, for `#[serde(with = "wire::optional_micros")]`.
 pub mod optional_micros {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -157,7 +158,7 @@ pub mod optional_micros {
     }
 }
 
-/// Situations of the journal by their DICT names, for `#[serde(with = "wire::situation")]`.
+/// Situations of infractions, stored in the journal by their DICT names, for `#[serde(with = "wire::situation")]`.
 pub mod situation {
     use cais_domain::infraction::Situation;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

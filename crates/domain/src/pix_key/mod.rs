@@ -1,5 +1,5 @@
-//! The key of a Pix receiver (DICT API, key types). Keys are validated and normalized. Digits without `+` are never read
-//! as a phone number.
+//! The key of a Pix receiver (DICT API, key types). Keys are validated and normalized. Digits without `+` are never
+//! read as a phone number.
 
 mod email;
 mod evp;

@@ -170,8 +170,8 @@ struct FaultsBody {
 }
 
 /// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?, path?}`: 200 with the current fault. `acquirer` is `crypto`,
-/// `ptax`, `woovi`, or another name chosen by the client, which means this institution. A `path` limits the fault to requests whose
-/// path contains that text.
+/// `ptax` or `woovi`. Without `acquirer`, or with any other name, the fault is the institution's. A `path` limits the fault to requests
+/// whose path contains that text.
 ///
 /// # Errors
 /// 400 for an unknown mode or a latency above a minute.

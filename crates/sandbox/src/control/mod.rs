@@ -63,7 +63,8 @@ impl Control {
     /// Pays a charge in any state; `amount` defaults to the charge's. Each call makes another Pix.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for an amount that is not positive, [`ControlError::Store`].
+    /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for an amount that is not positive or has more than ten integer digits,
+    /// [`ControlError::Store`].
     pub fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<PaidPix, ControlError> {
         self.psp.pay(txid, amount).map_err(|error| match error {
             PayError::CobNotFound => ControlError::NotFound("the charge"),
@@ -134,7 +135,7 @@ impl Control {
     /// Makes a return `NAO_REALIZADO` before it becomes final.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] if final, [`ControlError::Store`].
+    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] if the return is final, [`ControlError::Store`].
     pub fn fail_refund(&self, end_to_end_id: &EndToEndId, id: &str) -> Result<(), ControlError> {
         self.psp.fail_refund(end_to_end_id.as_str(), id).map_err(|error| match error {
             RefundError::PaymentNotFound => ControlError::NotFound("the Pix"),
@@ -151,7 +152,7 @@ impl Control {
     ///
     /// # Errors
     /// [`ControlError::NotFound`] for an unknown `idEnvio`; [`ControlError::InvalidState`] if the Pix is not
-    /// `REALIZADO` or was returned in full; [`ControlError::OutOfRange`] for more than the rest;
+    /// `REALIZADO` or was returned in full; [`ControlError::OutOfRange`] for more than the rest, or an amount that is not positive;
     /// [`ControlError::Store`].
     pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<SentReturn, ControlError> {
         self.psp.return_sent(send_id, amount).map_err(|error| match error {

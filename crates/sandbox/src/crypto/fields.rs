@@ -47,7 +47,7 @@ impl Fields {
         Self::of_pairs(request.query_string())
     }
 
-    /// Reads an object of a body.
+    /// Reads an object of a body. A field with the value null counts as absent.
     #[must_use]
     pub fn of_object(fields: Map<String, Value>) -> Self {
         Self(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())

@@ -82,7 +82,7 @@ impl Ptax {
         self.0.write().unwrap_or_else(PoisonError::into_inner).published_until = day;
     }
 
-    /// Returns the newest published bulletin of the last weeks.
+    /// Returns the newest bulletin that was published in the last 30 days.
     #[must_use]
     pub fn newest(&self, now: Timestamp) -> Option<Bulletin> {
         let today = local(now).date();

@@ -29,7 +29,7 @@ impl Control {
         self.psp.ptax.set_published_until(day);
     }
 
-    /// Returns the newest published selling rate of the last weeks, with its day.
+    /// Returns the newest selling rate that was published in the last 30 days, with its day.
     #[must_use]
     pub fn newest_ptax_rate(&self) -> Option<(String, Date)> {
         let newest = self.psp.ptax.newest(self.psp.clock.now())?;

@@ -30,7 +30,7 @@ pub struct Webhook {
 pub struct Notification {
     /// The Pix of the callback.
     pub end_to_end_id: Arc<str>,
-    /// The infraction of the callback, instead of its Pix.
+    /// The infraction, if the callback reports an infraction. Otherwise the callback reports the Pix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub infraction: Option<Arc<str>>,
     /// The webhook's URL when the callback became due.

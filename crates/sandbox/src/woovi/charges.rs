@@ -42,7 +42,7 @@ pub struct ChargeOrder {
     pub customer: Option<Customer>,
     /// `additionalInfo`.
     pub info: Box<[AdditionalInfo]>,
-    /// True if a used `correlationID` returns its charge.
+    /// The handling of a used `correlationID`. `true`: the existing charge is returned; `false`: the request is refused.
     pub returns_existing: bool,
 }
 

@@ -121,7 +121,7 @@ impl Fields {
         }
     }
 
-    /// Reads an optional list.
+    /// Reads an optional list; an absent list is empty.
     ///
     /// # Errors
     /// 400 for another type.

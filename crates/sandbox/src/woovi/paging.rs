@@ -56,7 +56,7 @@ impl Query {
     /// Reads `start`, `end`, `skip` and `limit`, all optional.
     ///
     /// # Errors
-    /// 400 for values that are no instants or numbers, and for a `skip` above the limit.
+    /// 400 for values that are no instants or numbers, and for a `skip` above 10,000.
     pub fn page(&mut self) -> Result<Page, WooviError> {
         let instant = |text: &str| text.parse::<Timestamp>().ok();
         let start = self.parsed("start", "a date of RFC 3339", instant)?;

@@ -68,7 +68,7 @@ impl Psp {
         Ok(self.commit_woovi(&mut store, WooviChange::Payment(payment))?)
     }
 
-    /// Approves a payment, once. Returns its send, and whether the answer to the request is lost.
+    /// Approves a payment. Returns its send, and whether the answer to the request is lost. A second approval is refused.
     ///
     /// # Errors
     /// [`WooviError`]; without enough balance the payment stays `CREATED`.

@@ -17,7 +17,7 @@ pub enum PaymentStatus {
     Confirmed,
     /// The money moves to the account's balance.
     Sending,
-    /// Less than the price arrived. The money is in the balance.
+    /// Less than `pay_amount` arrived. The money is in the balance.
     PartiallyPaid,
     /// The money is in the balance.
     Finished,
@@ -37,7 +37,7 @@ impl PaymentStatus {
     }
 }
 
-/// The terms of a payment, fixed at its creation.
+/// The terms of a payment. After the creation only `pay_amount` can change, when a new rate is computed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PaymentTerms {
     /// `price_amount`.
@@ -62,7 +62,7 @@ pub struct PaymentTerms {
     pub is_fee_paid_by_user: bool,
 }
 
-/// A payment. The first deposit belongs to the payment; every further deposit becomes a child.
+/// A payment. One deposit belongs to the payment itself; every other deposit to its address becomes a child payment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Payment {
     /// `payment_id`.

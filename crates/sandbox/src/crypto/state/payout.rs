@@ -128,7 +128,7 @@ pub struct Batch {
     pub verified_at: Option<Timestamp>,
     /// The requests for verification so far.
     pub verifications: u32,
-    /// The codes of earlier requests for verification. No code is accepted twice.
+    /// The codes of earlier requests for the verification of this batch. None of them is accepted again.
     pub codes: Vec<Box<str>>,
     /// The withdrawals.
     pub withdrawals: Vec<Withdrawal>,

@@ -34,7 +34,7 @@ pub enum Event {
     /// The return of a received Pix failed.
     #[serde(rename = "PIX_TRANSACTION_REFUND_SENT_REJECTED")]
     RefundRejected,
-    /// A payment arrived.
+    /// A payment reached its recipient.
     #[serde(rename = "OPENPIX:MOVEMENT_CONFIRMED")]
     MovementConfirmed,
     /// A payment failed.
