@@ -11,6 +11,7 @@ use cais_domain::ids::CryptoQuoteId;
 use cais_strict_json::{Issue, Node, Problem};
 use cais_use_cases::crypto::quotes::{PriceRefusal, QuoteRefusal};
 use cais_use_cases::crypto::{CryptoSources, CryptoUnavailable};
+use cais_use_cases::upstream_order::CreateError;
 
 use super::error::{ACQUIRER_RETRY_AFTER_S, ApiError, ErrorCode};
 use super::rules;
@@ -31,6 +32,15 @@ pub fn sources(state: &AppState) -> Result<&CryptoSources, ApiError> {
         ApiError::new(ErrorCode::FeatureDisabled)
             .with_message("Crypto is not available: no crypto processor is configured.")
     })
+}
+
+/// Returns the error of a failed creation. If the creation failed because no processor is configured, the error is
+/// `feature_disabled`. All other errors are those of the use case, because a replay must succeed without a processor.
+pub fn creation_error<R: Into<ApiError>>(state: &AppState, error: CreateError<R>) -> ApiError {
+    match (error, sources(state)) {
+        (CreateError::AcquirerUnavailable, Err(disabled)) => disabled,
+        (error, _) => error.into(),
+    }
 }
 
 /// The code of a currency in a body. An unsupported code does not make the body invalid; it has its own error code.

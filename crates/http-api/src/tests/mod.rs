@@ -6,6 +6,7 @@ mod callbacks;
 mod charges;
 mod checks;
 mod connections;
+mod crypto;
 mod events;
 mod infractions;
 mod log_lines;

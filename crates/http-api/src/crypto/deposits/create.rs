@@ -8,7 +8,7 @@ use cais_use_cases::crypto::deposits::create::{self, CreateDeposit, DepositRefus
 
 use super::request::NewCryptoDeposit;
 use crate::context::{Authorized, CryptoWrite, run_detached};
-use crate::crypto::sources;
+use crate::crypto::creation_error;
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfCreation};
 use crate::error::{ApiError, ErrorCode, code};
@@ -64,9 +64,7 @@ pub async fn create_deposit(
     };
     let state = Arc::clone(&call.state);
     let answer = run_detached(async move { create::create(&state.ports, command).await }).await?;
-    // The processor is required only for a new order, because a replay must succeed even without a processor.
-    let answer = answer.map_err(|error| sources(&call.state).err().unwrap_or_else(|| error.into()))?;
-    Ok(reply::stored(answer))
+    Ok(reply::stored(answer.map_err(|error| creation_error(&call.state, error))?))
 }
 
 impl From<DepositRefusal> for ApiError {

@@ -113,10 +113,13 @@ impl CreateDeposit {
         Ok(taken)
     }
 
-    /// Checks the account's permission, the postback and the limit. Returns the resolved postback; `None` if the
-    /// request has no `postback_url`.
+    /// Checks the account's permission, the processor, the postback and the limit. Returns the resolved postback;
+    /// `None` if the request has no `postback_url`.
     async fn check(&self, ports: &Ports) -> Result<Option<Postback>, CreateDepositError> {
         self.account.permit(Feature::CryptoIn)?;
+        if ports.crypto.is_none() {
+            return Err(CreateError::AcquirerUnavailable);
+        }
         let postback = match &self.terms.postback_url {
             Some(url) => {
                 let postback = postback::resolve(ports, self.account.id, url).await?;

@@ -102,11 +102,11 @@ impl CreateWithdrawal {
         id: CryptoWithdrawalId,
     ) -> Result<(WithdrawalPrice, Option<Write>), CreateWithdrawalError> {
         self.account.permit(Feature::CryptoOut)?;
+        let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let limit = self.account.limits.payout;
         if self.terms.amount > limit {
             return Err(CreateError::Refused(PriceRefusal::TransactionLimit { limit }.into()));
         }
-        let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let accepts = crypto.processor.accepts_address(&self.terms.address, ADDRESS_BUDGET);
         let NewWithdrawal { amount, address, .. } = &self.terms;
         let terms = QuotedTerms { side: Side::Withdrawal, currency: address.currency(), amount: *amount };
