@@ -20,7 +20,8 @@ use crate::wiring;
 /// The address of the test webhook. The previous address is restored after the trial.
 const WEBHOOK_URL: &str = "https://example.com/cais-contract-test";
 
-/// The shortest text that is masked by its value. A shorter one, such as a branch number, is also a part of other texts.
+/// The shortest secret that is masked wherever its text occurs. A shorter one, such as a branch number, may also occur in
+/// other texts.
 const MIN_SECRET_BYTES: usize = 8;
 
 /// Runs the trial. Returns the report as JSON, and `true` if no step has a divergence.

@@ -56,7 +56,7 @@ pub fn restricted(paths: CallbackPaths, config: &Config) -> CallbackPaths {
 /// the processor signs its callbacks.
 ///
 /// # Errors
-/// The fixed name of the processor is not valid. A test proves that it is.
+/// The fixed name of the processor is not valid. This does not happen: a test checks that the name is valid.
 pub fn of_crypto(keyed_hash: &dyn KeyedHash) -> anyhow::Result<(AcquirerName, String)> {
     let name = AcquirerName::parse(NOWPAYMENTS)?;
     let token = callback_token(keyed_hash, &name, 0);

@@ -24,7 +24,7 @@ use crate::{acquirer_trial, doctor, logging};
 
 /// The log filter of commands that print on standard output.
 const COMMAND_LOG: &str = "warn";
-/// The log filter of the demonstration. The warnings about its dispute are part of the demonstration.
+/// The log filter of the demonstration. The warnings about the demonstration's dispute are expected, so they are not logged.
 const DEMO_LOG: &str = "warn,cais_use_cases::infractions=error";
 
 /// The installation of this process's configuration.

@@ -40,8 +40,8 @@ impl Deliveries {
         Self { task: tokio::spawn(run(begin, stop.clone())) }
     }
 
-    /// Waits until all deliveries in flight are recorded; `stopped_at` is the time when `stop` turned true. A delivery
-    /// that takes longer is repeated after its lease expires.
+    /// Waits until all deliveries in flight are recorded, at most `DRAINED_WITHIN` after `stopped_at`, the time when
+    /// `stop` turned true. A delivery that takes longer is repeated after its lease expires.
     pub async fn drained(mut self, stopped_at: Instant) {
         if tokio::time::timeout_at(stopped_at + DRAINED_WITHIN, &mut self.task).await.is_err() {
             tracing::warn!("webhooks in flight did not end in time; they are sent again after the next start");

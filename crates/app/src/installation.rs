@@ -13,7 +13,8 @@ pub async fn confirm_world(persistence: &Persistence, asked: World) -> Result<()
     compare_world(&recorded, asked)
 }
 
-/// Returns the master key of the database: the configured key, otherwise the key in the data directory. The first start creates that key.
+/// Returns the master key of the database: the configured key, otherwise the key in the data directory. If neither exists, the first start
+/// creates the key in the data directory.
 ///
 /// # Errors
 /// [`InstallationError`]; a key that differs from the key of the first start is rejected.

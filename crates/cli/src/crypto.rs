@@ -92,7 +92,7 @@ pub enum ReviewCommand {
 }
 
 impl CryptoCommand {
-    /// Returns the parts of the installation that the command uses. The list is read only from the store.
+    /// Returns the parts of the installation that the command uses. The command `list` needs no acquirers.
     #[must_use]
     pub const fn access(&self) -> Access {
         match self {

@@ -45,7 +45,8 @@ pub enum InfractionCommand {
         /// `won` and `cancelled` free the blocked money, `lost` debits it as returned to the payer
         #[arg(long)]
         outcome: Outcome,
-        /// Amount that was returned to the payer, in BRL; the rest is freed. By default the whole contested amount
+        /// Amount that was returned to the payer, in BRL; the other blocked money is freed. By default the disputed amount, or the rest of
+        /// the Pix if that is lower
         #[arg(long, value_parser = crate::account::positive)]
         lost_amount: Option<Money>,
         /// Reason of the decision, for the audit log

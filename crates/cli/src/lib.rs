@@ -1,7 +1,7 @@
 //! The command line: its definition, the dispatch to commands, and their output.
 //!
 //! To add a command: one file with its arguments and its `run`, a variant of `Command`, and an arm in `Cli::run`. A
-//! command reaches an adapter only through a method of [`CliContext`].
+//! command reaches the installation only through a method of [`CliContext`].
 
 mod account;
 mod acquirer;
@@ -115,7 +115,7 @@ enum Command {
     /// List callbacks that could not be matched, and process one again
     #[command(subcommand)]
     Callback(callback::CallbackCommand),
-    /// Credit the return of a payout that the acquirer does not show
+    /// Credit a payout's return that the acquirer's reads do not show
     #[command(subcommand)]
     Payout(payout::PayoutCommand),
     /// List, show and decide disputes (MED) of all accounts

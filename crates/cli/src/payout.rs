@@ -1,4 +1,4 @@
-//! `cais payout`: credits the return of a payout that the acquirer does not show.
+//! `cais payout`: credits a payout's return that the acquirer's reads do not show.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::ids::PayoutId;

@@ -201,7 +201,8 @@ impl Config {
     }
 }
 
-/// Returns the problem of the data directory, without leaving a file in it. Also returns `None` if the setting of the directory is invalid.
+/// Returns the problem of the data directory. Returns `None` if the directory can be used, or if its setting is invalid. The check leaves no
+/// file in the directory.
 #[must_use]
 pub fn data_dir_problem(sources: &Sources) -> Option<Problem> {
     let mut reader = Reader::new(sources.merge().ok()?);

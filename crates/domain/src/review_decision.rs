@@ -15,7 +15,8 @@ pub const MAX_NOTE_CHARS: usize = 500;
 pub enum InfractionDecision {
     /// The dispute was rejected.
     Won,
-    /// The dispute was accepted and the amount was returned. `None` stands for the whole disputed amount.
+    /// The dispute was accepted and the amount was returned. `None` stands for the disputed amount, or for the rest of
+    /// the Pix if the rest is lower.
     Lost(Option<Money>),
     /// The dispute was withdrawn.
     Cancelled,

@@ -17,7 +17,7 @@ const LAST_SYMBOL: u32 = 285;
 
 /// Returns the deflate stream of an image: blank rows, four equal rows for each line, blank rows.
 ///
-/// A line is a row of modules without its margins, two modules per byte; each has `line_bytes`.
+/// A line is a row of modules without its margins, two modules per byte. Each line has `line_bytes` bytes.
 pub(super) fn compress<'a>(lines: impl Iterator<Item = &'a [u8]>, line_bytes: u32) -> Vec<u8> {
     let [before, after] = MARGINS;
     let row_bytes = before + line_bytes + after;

@@ -13,7 +13,7 @@ use crate::resolver::Resolver;
 
 /// The `User-Agent` of webhooks.
 const USER_AGENT: &str = concat!("Cais/", env!("CARGO_PKG_VERSION"));
-/// The time before idle connections close: shorter than the 5 s of common servers.
+/// The time before this client closes an idle connection: shorter than the 5 s after which common servers close it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Idle connections per host: twice the deliveries in flight for one endpoint, because endpoints may share a host.
 const MAX_IDLE: usize = 16;

@@ -1,4 +1,4 @@
-//! Checks of the database: connection, schema, clock, world, master key.
+//! Checks of the database: connection, schema, clock, world (`sandbox` or `live`), master key.
 
 use cais_persistence::{Inspection, inspect};
 use cais_ports::Clock as _;
@@ -43,21 +43,23 @@ fn schema(config: &Config, found: &Inspection) -> Finding {
     let schema = &found.schema;
     let version = schema.applied.last().map_or("no migration has run", String::as_str);
     if !schema.pending.is_empty() {
-        let pending = format!("the schema ({version}) lacks {}", schema.pending.join(", "));
+        let pending = format!("the schema ({version}) lacks the migrations {}", schema.pending.join(", "));
         return if config.database_url.is_sqlite() || config.migrate_on_start {
             Finding::warning(CHECK, format!("{pending}: the next start applies them"))
         } else {
-            Finding::failed(CHECK, format!("{pending}: `cais migrate`"))
+            Finding::failed(CHECK, format!("{pending}: run `cais migrate`"))
         };
     }
     if !schema.unknown.is_empty() {
         let unknown = schema.unknown.join(", ");
-        let message = format!("reachable; a newer program has applied {unknown}: update this one");
+        let message =
+            format!("reachable, but the database has migrations of a newer version: {unknown}. Update this program.");
         return Finding::warning(CHECK, message);
     }
     Finding::ok(CHECK, format!("reachable, schema {version}"))
 }
 
+/// Compares the world (play money or real money) of the database with the configuration.
 fn world(config: &Config, found: &Inspection) -> Finding {
     const CHECK: &str = "world";
     match (config.world(), &found.world) {

@@ -91,8 +91,8 @@ pub struct Access {
     pub clock: Option<Timestamp>,
 }
 
-/// Checks that an acquirer accepts our credentials: requests an access token, except of Woovi, and reads the balance
-/// where the interface shows it.
+/// Checks that an acquirer accepts our credentials: requests an access token (Woovi has none), and reads the balance
+/// if the interface shows a balance.
 ///
 /// # Errors
 /// The configuration cannot be used, or the acquirer refuses the credentials.

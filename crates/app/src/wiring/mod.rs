@@ -1,5 +1,5 @@
-//! Connects concrete adapters to the ports. Outside of this module, only the checks at the start, of `doctor` and of the store name
-//! adapters.
+//! Connects concrete adapters to the ports. Other modules of this crate use adapters only for checks, for the trial of an acquirer, and for
+//! the upkeep of a running service.
 
 mod acquirers;
 pub mod crypto;

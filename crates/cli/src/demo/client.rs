@@ -16,7 +16,7 @@ const MAX_ANSWER: u64 = 4 * 1024 * 1024;
 /// A request as it is shown and sent.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// `GET` or `POST`.
+    /// `GET`, `POST` or `DELETE`.
     pub method: &'static str,
     /// Path with the version.
     pub path: String,
