@@ -133,7 +133,7 @@ alerts! {
         "An acquirer refuses a payout that may have been executed, or has not shown the payout for ten minutes. The payout stays `processing` and its money stays held.",
         "Look the payout up at the acquirer, by its instruction id (the payout id without `pyt_`).";
     PAYOUT_RETURN_UNCREDITED = "payout_return_uncredited",
-        "A return of a payout cannot be credited, is not confirmed by its acquirer, or is reported for two payouts.",
+        "A return of a payout cannot be credited, is not confirmed by its acquirer, or belongs to another payout or to a refund.",
         "Look the return up at the acquirer. If it is the return of a completed payout, run `cais payout credit-return`; otherwise agree on the amount with the merchant.";
     RATE_LIMITS_NOT_SHARED = "rate_limits_not_shared",
         "Redis cannot be reached. A key may call each node as often as its limit permits.",
@@ -148,7 +148,7 @@ alerts! {
         "A row of the database cannot be read or written back. Its work waits, and the rest continues.",
         "Keep the row unchanged until you have found the program that changed it: the service never writes such a row. Then restore the row from a backup.";
     REFUND_CONTRADICTED = "refund_contradicted",
-        "The acquirer's record of a refund contradicts ours: its amount, or its outcome after a final state.",
+        "The acquirer's record of a refund contradicts ours: its amount, its return id, or its outcome after a final state.",
         "Look the return up at the acquirer, and agree on the difference with the merchant.";
     REFUND_OUTCOME_UNPROVEN = "refund_outcome_unproven",
         "An acquirer refuses a refund that may have been executed, or has not shown the refund for ten minutes. The refund stays `processing` and its money stays held.",

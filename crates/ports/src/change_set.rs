@@ -39,7 +39,8 @@ pub enum ReservationKey {
     RefundExternalId(AccountId, ExternalId),
     /// The instruction id of a payout, unique over all accounts.
     InstructionId(InstructionId),
-    /// The return id of a returned payout, unique over all accounts. So the return is credited once.
+    /// The return id of a returned payout or of a refund, unique over all accounts. So a returned payout is credited
+    /// once, and a refund is never credited as a returned payout.
     ReturnId(ReturnId),
     /// The address of an account's endpoint. The address is freed when it changes or the endpoint is deleted.
     EndpointUrl(AccountId, WebhookUrl),

@@ -52,7 +52,7 @@ impl Steps {
         }
         if let Some(by) = ports.queries.find_owner(&key).await? {
             if by != id.to_string() {
-                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "one return reported for two payouts; the return was credited only to the payout in `by`");
+                tracing::error!(alert = alerts::PAYOUT_RETURN_UNCREDITED, payout = %id, by, %return_id, "return reported for this payout belongs to the payout or refund in `by`; the return was not credited to this payout");
             }
             return Ok(());
         }

@@ -35,9 +35,9 @@ pub enum CreditReturnError {
     /// The payout is not completed, so it cannot have been returned.
     #[error("the payout is {}, and only a completed payout can be returned", .0.as_str())]
     NotCompleted(PayoutStatus),
-    /// The return was credited to another payout.
-    #[error("the return was credited to the payout {0}")]
-    OfAnotherPayout(String),
+    /// The return was credited to another payout, or is a refund.
+    #[error("the return belongs to {0}")]
+    OfAnother(String),
     /// The amount is zero, or exceeds the part of the payout that was not returned yet.
     #[error(
         "the returned amount {amount} is not between 0.01 and {left}, the part of the payout that was not returned yet"
@@ -70,7 +70,7 @@ pub async fn credit_return(
         let key = ReservationKey::ReturnId(seen.return_id.clone());
         match ports.queries.find_owner(&key).await.map_err(StoreError::from)? {
             Some(owner) if owner == payout.id.to_string() => return Ok((payout, false)),
-            Some(owner) => return Err(CreditReturnError::OfAnotherPayout(owner)),
+            Some(owner) => return Err(CreditReturnError::OfAnother(owner)),
             None => {}
         }
         check(&payout, seen.amount)?;

@@ -5,7 +5,7 @@ use cais_domain::event::EventType;
 use cais_domain::ids::EventId;
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundChange, RefundError, RefundStatus};
-use cais_ports::{ChangeSet, NewEvent, Write};
+use cais_ports::{ChangeSet, CommitError, NewEvent, Reservation, ReservationKey, Write, alerts};
 use jiff::Timestamp;
 
 use crate::infractions::redistribute;
@@ -13,10 +13,12 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_order::StoredRecord as _;
 
-/// Returns all changes of the step. If the step releases money of a disputed Pix, the same commit blocks that money.
+/// Returns all changes of the step. If the step releases money of a disputed Pix, the same commit blocks that money. The
+/// refund's return id is reserved, so that it is never credited as the return of a payout.
 pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> Result<ChangeSet, StoreError> {
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::update(step.refund.clone()));
+    change.reserve.extend(return_id(ports, &step.refund).await?);
     change.transfers.clone_from(&step.transfers);
     let event = |kind: EventType, resource: String, data: Vec<u8>| NewEvent {
         id: EventId::new(ports.ids.next_uuid()),
@@ -44,6 +46,33 @@ pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestam
         redistribute::hold(ports, charge, (&step.refund.end_to_end_id, beyond), &mut change).await?;
     }
     Ok(change)
+}
+
+/// Returns the reservation of the refund's return id, if the id is known and not reserved yet.
+async fn return_id(ports: &Ports, refund: &Refund) -> Result<Option<Reservation>, StoreError> {
+    let Some(return_id) = refund.state.return_id() else { return Ok(None) };
+    let (key, owner) = (ReservationKey::ReturnId(return_id.clone()), refund.id.to_string());
+    match ports.queries.find_owner(&key).await? {
+        None => Ok(Some(Reservation { key, account: refund.account, owner })),
+        Some(by) => {
+            if by != owner {
+                tracing::error!(
+                    alert = alerts::REFUND_CONTRADICTED, refund = %refund.id, acquirer = %refund.acquirer, by, %return_id,
+                    "return id of a refund belongs to the resource in `by`; manual review needed"
+                );
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// Commits the change. Returns `false` if another process has changed a record, or has reserved the return id first.
+pub(super) async fn commit(ports: &Ports, change: ChangeSet) -> Result<bool, StoreError> {
+    match ports.store.commit(change).await {
+        Ok(_) => Ok(true),
+        Err(CommitError::Taken { .. } | CommitError::Stale) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Checks an error of the domain rules. If the refund changed between its read and the read of its charge, the error is

@@ -8,9 +8,9 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::refund::{Refund, RefundStep};
 use cais_ports::{AcquirerError, UpstreamReturn};
 
-use super::changes::{change_set, charge_of, unless_outdated};
+use super::changes::{change_set, charge_of, commit, unless_outdated};
 use crate::ports::Ports;
-use crate::store_error::{StoreError, commit_unless_stale};
+use crate::store_error::StoreError;
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{KeyedResource as _, StoredRecord as _, UpstreamOrder as _};
 use crate::upstream_result::UpstreamResult;
@@ -44,7 +44,7 @@ pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamR
             if change.writes.is_empty() {
                 return Ok(after);
             }
-            if commit_unless_stale(ports, change).await? {
+            if commit(ports, change).await? {
                 return Ok(after);
             }
         }
@@ -67,7 +67,7 @@ pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<R
                 return refund.reread(ports).await;
             }
         };
-        if commit_unless_stale(ports, change_set(ports, &step, now).await?).await? {
+        if commit(ports, change_set(ports, &step, now).await?).await? {
             return Ok(step.refund.stored());
         }
         // Another process has applied a newer record, or has changed the charge.

@@ -14,6 +14,7 @@ mod refund_outcomes;
 mod refund_payments;
 mod refund_proof;
 mod refund_races;
+mod refund_return_ids;
 mod refund_rules;
 mod releases;
 mod returns;

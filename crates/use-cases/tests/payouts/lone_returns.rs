@@ -191,7 +191,7 @@ async fn command_refuses_return_of_another_payout() {
     world.second.complete();
     world.read(second).await.unwrap();
     let taken = command(&world, second, &return_id, 100).await;
-    assert_eq!(taken, Err(CreditReturnError::OfAnotherPayout(first.id.to_string())));
+    assert_eq!(taken, Err(CreditReturnError::OfAnother(first.id.to_string())));
     world.check().await;
 }
 
