@@ -31,8 +31,8 @@ pub struct StoreConfig {
     pub lanes: usize,
     /// The largest number of change sets in one transaction.
     pub max_batch: usize,
-    /// The largest number of waiting change sets, of waiting reads by id, and of other waiting reads; each has this limit. Further calls
-    /// fail at once as unavailable.
+    /// The largest number of change sets that wait for one lane. The same limit applies to waiting reads by id, and to other reads that
+    /// wait or run. Further calls fail at once as unavailable.
     pub queue: usize,
     /// The longest wait of a caller, and the longest run of a statement.
     pub deadline: Duration,

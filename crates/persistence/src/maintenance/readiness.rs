@@ -1,4 +1,4 @@
-//! Checks that the store accepts writes and that its webhooks can be delivered.
+//! Checks that the store is migrated, that it accepts writes, and that the queue of webhooks is connected to it.
 //!
 //! Lanes and queue links that succeeded a moment ago count as ready. The others are probed: a lane commits an empty batch, and a link
 //! executes a statement. So a repaired store becomes ready again even without traffic.

@@ -37,8 +37,8 @@ fn page_text(filter: &AuditFilter) -> String {
     format!("SELECT {columns} FROM audit_log WHERE {wanted}id < ? ORDER BY id DESC LIMIT ?")
 }
 
-/// Returns every statement of a page of the audit log, for the test of its plans. Pages filtered only by operator or by action are rare and
-/// have no index.
+/// Returns the statements of pages that have an index, for the test of their plans. Pages filtered only by operator or by action are rare
+/// and have no index.
 #[cfg(test)]
 pub(super) fn lists() -> Vec<super::walks::List> {
     let page = |account, action: Option<&str>| {

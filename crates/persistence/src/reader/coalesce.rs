@@ -291,7 +291,7 @@ impl Worker {
         }
     }
 
-    /// Reads the rows. If the connection is lost, repeats the read on a new one, which is harmless.
+    /// Reads the rows. If the connection was lost, reads them again on a new connection.
     fn read_all<K: Hash + Eq, R: Loaded, T>(
         &mut self,
         lookup: &Lookup,

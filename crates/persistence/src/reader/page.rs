@@ -42,8 +42,9 @@ pub(super) fn work<R, T>(
     legible.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
 }
 
-/// Returns the rows of a work list: first the due rows, then rows further ahead than a correct clock writes. Each part is read along the
-/// index of `due_at`. `load` reads one part; its parameters are the first and last instant in microseconds, and a limit.
+/// Returns the rows of a work list: first the due rows, then rows whose due time is later than a correct clock can have written. Each part
+/// is read along the index of `due_at`. `load` reads one part. Its parameters are the part's first and last due time, in microseconds,
+/// and a limit.
 pub(super) fn due<R>(
     due: Due,
     limit: u32,

@@ -58,8 +58,8 @@ impl Persistence {
         self.pool().read(move |session| Ok(work(session.rows(query)?, limit, R::name, read))).await
     }
 
-    /// Returns the records of a work list that are due at `now`; see [`due`] and [`work`]. The query takes the first and the last due time
-    /// in microseconds, and a limit.
+    /// Returns the records of a work list that are due at `now`; see [`due`] and [`work`]. `due` calls `query` for one or two ranges of due
+    /// times. The parameters of `query` are the first and last due time of the range, in microseconds, and a limit.
     pub(super) async fn due<R: Row<'static> + Send + 'static, T: Send + 'static, Q: Select<R>>(
         &self,
         query: impl Fn(i64, i64, i64) -> Q + Send + 'static,

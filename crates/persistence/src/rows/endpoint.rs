@@ -11,7 +11,8 @@ use crate::sql::table::table;
 const TABLE: &str = "webhook_endpoints";
 
 table! {
-    /// The row of an endpoint. `events` lists types of events, separated by commas; `state_at` is the instant of a final state.
+    /// The row of an endpoint. `events` lists types of events, separated by commas. `state_at` is the instant at which the endpoint was
+    /// disabled or deleted; null otherwise.
     EndpointRow of webhook_endpoints
     key { account_id: Text, id: Text }
     fixed { slot: BigInt, created_at: BigInt }

@@ -49,7 +49,7 @@ impl Standing<'_> {
     }
 }
 
-/// Inserts first uses of keys without an answer, which is nearly every first use.
+/// Inserts first uses of keys without an answer. Nearly every first use has no answer yet.
 pub(crate) static OPEN: Spec = Spec::insert_unless_there(TABLE, SPLIT.0);
 
 /// Inserts first uses of keys with an immediate answer.
