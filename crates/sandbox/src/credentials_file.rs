@@ -45,7 +45,7 @@ pub fn read(folder: &Path) -> Option<Credentials> {
 
 /// Removes the file of this run or of an earlier one.
 pub fn clear(folder: &Path) {
-    // The file is usually absent. If it cannot be removed, its port has no listener, so it causes no harm.
+    // The file is usually absent. A file that cannot be removed does no harm: no server listens at its address.
     let _ = fs::remove_file(folder.join(FILE));
 }
 

@@ -1,4 +1,5 @@
-//! The simulated directory of Pix keys: every valid key has an owner, and some keys fail deliberately.
+//! The simulated directory of Pix keys. Every valid key has an owner. Sends to three keys deliberately fail, take long, or lose the answer
+//! to their request.
 
 use cais_domain::{
     document::{Cpf, Document},
@@ -83,7 +84,7 @@ pub fn account_of(owner: &Recipient) -> String {
     format!("{:06}", number % 1_000_000)
 }
 
-/// Returns whether the owner's document is the sender's expected one.
+/// Returns whether the owner has the document that the sender expects.
 #[must_use]
 pub fn is_owned_by(owner: &Recipient, expected: &Document) -> bool {
     *owner.document == *expected.as_str()

@@ -41,7 +41,7 @@ pub enum Defect {
     WebhookNotRegistered,
     /// A charge has a status outside of the standard.
     UnknownStatus,
-    /// A cancelled charge stays active.
+    /// Answers show a charge as active, also after its cancellation.
     CancelIgnored,
     /// Problems are HTML pages.
     HtmlProblem,
@@ -49,7 +49,7 @@ pub enum Defect {
     WrongChecksum,
     /// A token has no `expires_in`.
     TokenWithoutLife,
-    /// A requested return is answered 200 in place of 201.
+    /// Every request for a return is answered 200, also a refused one.
     ReturnStatus,
     /// A received Pix has no `endToEndId`.
     PixWithoutId,

@@ -36,7 +36,7 @@ pub enum Refusal {
     Schema(Vec<SchemaError>),
     /// 401 or 403: the token is not sufficient.
     Token(TokenError),
-    /// A refusal in the form of the API Pix, from the look-ups.
+    /// A refusal in the form of the API Pix, from look-ups and from the requests about infractions.
     Problem(Problem),
 }
 

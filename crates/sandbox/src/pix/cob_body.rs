@@ -41,7 +41,7 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// Returns the resulting terms; `None` if no term changes, which is no revision.
+    /// Returns the resulting terms; `None` if no term changes. The charge then has no new revision.
     #[must_use]
     pub fn applied_to(self, terms: &Terms) -> Option<Terms> {
         let changed = Terms {

@@ -80,7 +80,7 @@ pub enum Kind {
     WebhookInvalidOperation,
     /// 400.
     WebhookInvalidQuery,
-    /// 409 of the control interface: another state.
+    /// 409 of the control interface: the object is not in the state that the request needs.
     Conflict,
 }
 

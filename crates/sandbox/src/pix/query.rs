@@ -14,7 +14,7 @@ use super::{
 /// The default of `paginacao.itensPorPagina`.
 const DEFAULT_PAGE_SIZE: usize = 100;
 
-/// The largest legal value.
+/// The largest legal value of `paginacao.itensPorPagina`.
 const MAX_PAGE_SIZE: usize = 1000;
 
 /// A query being parsed, with its violations.
@@ -136,7 +136,7 @@ impl Query {
         self.parsed(name, "must be true or false", |text| text.parse().ok())
     }
 
-    /// Returns the optional `cpf` and `cnpj`, at most one of them.
+    /// Returns the optional `cpf` and `cnpj`. A query with both has a violation.
     pub fn documents(&mut self) -> (Option<String>, Option<String>) {
         let is = |length: usize, valid: fn(char) -> bool| {
             move |text: &str| (text.len() == length && text.chars().all(valid)).then(|| text.to_owned())

@@ -61,7 +61,7 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/pix`: Pix by instant of settlement, oldest first. The payer is the charge's debtor.
+/// `GET /v2/pix`: Pix by instant of settlement, oldest first. The filters `cpf` and `cnpj` select by the charge's debtor.
 ///
 /// # Errors
 /// 400 `PixConsultaInvalida` with violations.

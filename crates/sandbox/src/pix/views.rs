@@ -182,7 +182,7 @@ pub fn location(psp: &Psp, token: LocationToken) -> String {
     format!("{}{PAYLOAD_PATH}{:032x}", psp.host, token.0)
 }
 
-/// Returns the BR Code of a location.
+/// Returns the BR Code of a location; `None` if a BR Code cannot contain the location or the name of the merchant.
 #[must_use]
 pub fn copy_and_paste(psp: &Psp, location: &str) -> Option<String> {
     let (name, city) = psp.merchant.clone();
@@ -197,7 +197,8 @@ pub fn copy_and_paste(psp: &Psp, location: &str) -> Option<String> {
     code.write().ok()
 }
 
-/// Returns a received Pix with its returns. `cob` determines the kind of its cash part.
+/// Returns a received Pix with its returns. The terms of `cob` determine whether the Pix is shown with a part in cash, and with which:
+/// `saque` or `troco`.
 #[must_use]
 pub fn received<'a>(psp: &'a Psp, payment: &'a Payment, cob: Option<&'a Cob>) -> PixView<'a> {
     let cash = cob.and_then(|cob| cob.terms.value.withdrawal.as_deref());

@@ -20,7 +20,7 @@ use crate::wire;
 pub enum InfractionStep {
     /// The infraction was defended.
     Defended(Defense),
-    /// A request for a defense was refused.
+    /// The client's request to defend the infraction was refused.
     DefenseRefused,
     /// The infraction was resolved or withdrawn.
     Ended {

@@ -209,7 +209,7 @@ impl Books {
         let balance = self.funds.is_open().then(|| Change::BalanceSet { balance: self.funds.balance() });
         let movements = cobs.chain(payments).chain(sends).chain(infractions);
         let crypto = self.crypto.snapshot().map(|change| Change::Crypto(Box::new(change)));
-        // Woovi's changes come last, so that the earlier changes publish no events: there are no webhooks yet.
+        // Woovi's changes come last. When the earlier changes are applied, Woovi has no webhooks yet, so they publish no events.
         let woovi = self.woovi.snapshot().map(|change| Change::Woovi(Box::new(change)));
         movements.chain(webhooks).chain(owed).chain(totals).chain(balance).chain(crypto).chain(woovi).collect()
     }

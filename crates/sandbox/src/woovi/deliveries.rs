@@ -30,7 +30,7 @@ pub struct Deliveries {
     pub psp: Arc<Psp>,
     /// The client.
     pub client: Client,
-    /// The pause before the second attempt, which doubles with each further attempt. The real service uses ten seconds.
+    /// The pause before the second attempt. The pause doubles with each further attempt. The real service begins with ten seconds.
     pub repeat_after: Duration,
 }
 

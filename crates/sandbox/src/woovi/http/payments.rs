@@ -96,7 +96,7 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
     show(&psp, &id)
 }
 
-/// `GET /payment`: payments by request, the newest first.
+/// `GET /payment`: payments by the instant of their request, the newest first.
 ///
 /// # Errors
 /// 400 for bad parameters.
