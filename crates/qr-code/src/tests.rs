@@ -55,7 +55,7 @@ fn decoder_reads_the_text_of_each_image() {
 fn image_of_a_usual_code_is_small() {
     let [usual, ..] = codes();
     let length = data_url(&usual).unwrap().len();
-    // A general compressor of equal speed leaves 2,500.
+    // With a general compressor of equal speed, the image has 2,500 characters.
     assert!(length < 800, "{length} characters");
 }
 

@@ -257,8 +257,8 @@ fn abandoned_refund_reopens_only_within_the_rest() {
     );
 }
 
-/// Opens a refund of `amount` of a payment. Of the payment, `beyond` centavos beyond the charge's amount were refunded
-/// before. Returns the amount of the refund, and its part that counts as refunded of the charge, in centavos.
+/// Opens a refund of `amount` of a payment. Earlier refunds returned `beyond` centavos of the part beyond the charge's
+/// amount. Returns the amount of the refund, and its part that counts as refunded of the charge, in centavos.
 fn of_payment(
     charge: Charge,
     (number, centavos, beyond): (u8, i64, i64),
