@@ -35,10 +35,11 @@ async fn look_up(api: &Api, return_id: &ReturnId, deadline: Deadline) -> Result<
         tracing::warn!(acquirer = %api.name(), %return_id, "transaction is not the return of a sent Pix; it is not credited");
         return Ok(None);
     }
-    Ok(read("transaction", &row)?)
+    Ok(if is_settled(&row) == Some(true) { Some(read("transaction", &row)?) } else { None })
 }
 
-/// Requests `GET /transaction?type=REFUND`. Returns of received Pix and unsettled returns are skipped.
+/// Requests `GET /transaction?type=REFUND`. Returns of received Pix and unsettled returns are skipped. A row with an unknown status is
+/// unreadable, because it may be settled.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -46,7 +47,14 @@ pub(super) async fn page(
 ) -> Result<UpstreamPage<ReturnedPart>, AcquirerError> {
     let row = |place: &str, row: &RawValue| {
         let row = parse(place, row)?;
-        if is_of_sent_pix(&row) { read(place, &row) } else { Ok(None) }
+        if !is_of_sent_pix(&row) {
+            return Ok(None);
+        }
+        match is_settled(&row) {
+            Some(true) => read(place, &row).map(Some),
+            Some(false) => Ok(None),
+            None => Err(Defect::mismatch(&format!("{place}.status"), "is not a known status")),
+        }
     };
     list::page(api, RETURNS, request, deadline, row).await
 }
@@ -62,16 +70,24 @@ fn is_of_sent_pix(row: &Transaction<'_>) -> bool {
     is_return && row.charge.is_none()
 }
 
-/// Parses the return of a sent Pix; `None` for one that is not settled.
-fn read(place: &str, row: &Transaction<'_>) -> Result<Option<ReturnedPart>, Defect> {
+/// Returns whether the return is settled. Returns `None` for an unknown status.
+fn is_settled(row: &Transaction<'_>) -> Option<bool> {
+    let values = [row.r#type, row.status].into_iter().filter_map(non_empty_text);
+    values
+        .map(|value| match value.as_str() {
+            RETURN | "CONFIRMED" => Some(true),
+            "IN_PROCESSING" | "REJECTED" | "NOT_ACCOMPLISHED" => Some(false),
+            _ => None,
+        })
+        .try_fold(true, |all, one| one.map(|one| all && one))
+}
+
+/// Parses the return of a sent Pix.
+fn read(place: &str, row: &Transaction<'_>) -> Result<ReturnedPart, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
-    let is_settled = |value: String| [RETURN, "CONFIRMED"].contains(&value.as_str());
-    if ![row.r#type, row.status].into_iter().filter_map(non_empty_text).all(is_settled) {
-        return Ok(None);
-    }
     let return_id = row.id().and_then(|text| ReturnId::parse(&text).ok());
     let return_id = return_id.ok_or_else(|| wrong("endToEndId", "is not the id of a return"))?;
     let amount = row.value.and_then(cents).ok_or_else(|| wrong("value", "is not an amount"))?;
     let at = at(row.time).ok_or_else(|| wrong("time", "is not an instant"))?;
-    Ok(Some(ReturnedPart { return_id, amount, at }))
+    Ok(ReturnedPart { return_id, amount, at })
 }

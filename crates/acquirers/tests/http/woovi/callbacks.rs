@@ -122,6 +122,7 @@ async fn return_of_sent_pix_is_read_by_its_own_id() {
         (found(exchanged), Ok(Some(part.clone()))),
         (found(with("status", Value::Null)), Ok(Some(part))),
         (found(with("status", json!("IN_PROCESSING"))), Ok(None)),
+        (found(with("status", json!("REVIEWED"))), Ok(None)),
         (found(with("type", json!("PAYMENT"))), Ok(None)),
         // The return of a received Pix, of a charge of this service or of another system.
         (found(with("charge", json!({"correlationID": TXID}))), Ok(None)),

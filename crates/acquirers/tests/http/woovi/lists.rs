@@ -100,15 +100,17 @@ async fn returns_of_sent_pix_are_listed_apart() {
     let rows = [
         payout_return(),
         exchanged,
-        // A return of a received Pix, one in flight, a rejected one, and a Pix that is no return.
+        // A return of a received Pix, one in flight, two failed ones, and a Pix that is no return.
         with("/charge", json!({"correlationID": TXID})),
         with("/status", json!("IN_PROCESSING")),
         with("/status", json!("REJECTED")),
+        with("/status", json!("NOT_ACCOMPLISHED")),
         with("/type", json!("WITHDRAW")),
         // Rows that cannot be read are reported.
         with("/value", json!(4.5)),
         with("/value", json!(-400)),
         with("/endToEndId", json!("D3168")),
+        with("/status", json!("REFUNDED")),
     ];
     let page = last_page("transactions", &rows);
     let server = Server::start(move |_, _| json_reply(200, &page)).await;
@@ -125,9 +127,10 @@ async fn returns_of_sent_pix_are_listed_apart() {
     assert_eq!(
         unreadable,
         [
-            (id.as_str(), value(6).as_str()),
             (id.as_str(), value(7).as_str()),
-            ("D3168", format!("{wrong}8].endToEndId is not the id of a return").as_str()),
+            (id.as_str(), value(8).as_str()),
+            ("D3168", format!("{wrong}9].endToEndId is not the id of a return").as_str()),
+            (id.as_str(), format!("{wrong}10].status is not a known status").as_str()),
         ]
     );
     let query = "start=2026-11-20T00%3A00%3A00Z&end=2026-11-21T00%3A00%3A00Z&skip=0&limit=100";
