@@ -233,6 +233,11 @@ impl Api {
         self.tokens.request().await
     }
 
+    /// Returns the secret parts of the headers `Authorization` of requests.
+    pub(super) fn credentials(&self) -> Vec<String> {
+        self.tokens.credentials()
+    }
+
     fn url(&self, path: &str) -> Result<Url, AcquirerError> {
         let invalid = || AcquirerError::Refused("the path is not a valid address".to_owned());
         self.decoration.url(&self.base, path).ok_or_else(invalid)

@@ -22,6 +22,7 @@ impl EfiAcquirer {
             Some(order) => self.try_payout(order).await,
             None => ContractStep::skipped(PAYOUT, "no Pix key of a recipient was given"),
         });
+        self.bacen.mask_credentials(&mut report);
         report
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use cais_ports::AcquirerError;
 use jiff::Timestamp;
-use reqwest::header::HeaderValue;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::{Client, Request};
 use tokio::sync::watch;
 
@@ -149,6 +149,14 @@ impl Tokens {
         send(&self.client, self.grant.request(), MAX_ANSWER_BYTES, deadline).await.map_err(|error| match error {
             TransportError::NotSent(reason) | TransportError::Lost(reason) => unavailable(&reason),
         })
+    }
+
+    /// Returns the secret parts of the headers `Authorization`: of a token request, and of a request with the token in use.
+    pub(crate) fn credentials(&self) -> Vec<String> {
+        let of_token = self.lock().token.as_ref().map(|token| token.header.clone());
+        let of_grant = self.grant.request().headers().get(AUTHORIZATION).cloned();
+        let headers = [of_token, of_grant].into_iter().flatten();
+        headers.filter_map(|header| Some(header.to_str().ok()?.split_once(' ')?.1.to_owned())).collect()
     }
 
     fn read(&self, reply: &Reply) -> Outcome {

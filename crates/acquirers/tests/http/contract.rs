@@ -145,6 +145,31 @@ async fn trial_without_a_paid_pix_skips_the_refund() {
 }
 
 #[tokio::test]
+async fn trial_masks_repeated_authorization() {
+    let server = Server::start_raw(None, |seen, _| {
+        let received = seen.header("authorization");
+        let token =
+            json!({"access_token": "a-long-token", "token_type": "Bearer", "expires_in": 60, "received": received});
+        let problem = json!({"detail": format!("refused: {received}")});
+        if seen.is_token_request() { json_reply(200, &token) } else { json_reply(400, &problem) }
+    })
+    .await;
+    let (config, webhook_url) = (config(&server.url()), "https://shop.example/contract".to_owned());
+    let txid = Txid::parse(&"c".repeat(32)).unwrap();
+    let trial = ContractTrial { txid, webhook_url, now: Timestamp::UNIX_EPOCH, paid: None };
+    let bacen = BacenAcquirer::new(&config).unwrap().try_contract(&trial).await;
+    let efi = EfiAcquirer::new(&config).unwrap().try_contract(&trial, None).await;
+    for report in [bacen, efi] {
+        let shown = serde_json::to_string(&report).unwrap();
+        assert!(shown.contains("refused: Bearer ***") && shown.contains("Basic ***"), "{shown}");
+        // The second text is `client:hush` in Base64.
+        for secret in ["a-long-token", "Y2xpZW50Omh1c2g"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn trial_ends_at_a_refused_token() {
     let bed = Bed::start().await;
     bed.control.set_dialect(Dialect { token_path: Some("/elsewhere".to_owned()), ..Dialect::default() });

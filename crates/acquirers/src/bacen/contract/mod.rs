@@ -16,6 +16,9 @@ use self::judge::MASK;
 use super::BacenAcquirer;
 use super::api::CallbackHeader;
 
+/// The shortest secret that is masked wherever its text occurs. A shorter one, such as a branch number, may also occur in other texts.
+const MIN_SECRET_BYTES: usize = 8;
+
 /// The result of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ContractReport {
@@ -62,8 +65,12 @@ impl ContractReport {
         self.steps.iter().all(|step| step.divergences.is_empty())
     }
 
-    /// Replaces a secret in answers, which may repeat a part of a request, and in divergences.
+    /// Replaces a secret in answers, which may repeat a part of a request, and in divergences. A secret of fewer than 8 bytes is not
+    /// replaced.
     pub fn mask(&mut self, secret: &str) {
+        if secret.len() < MIN_SECRET_BYTES {
+            return;
+        }
         for step in &mut self.steps {
             step.divergences.iter_mut().for_each(|divergence| *divergence = divergence.replace(secret, MASK));
             step.answer.iter_mut().for_each(|answer| replace(answer, secret));
@@ -102,10 +109,18 @@ impl ContractStep {
 impl BacenAcquirer {
     /// Tries the contract of the standard with a charge of R$ 1.00, which is cancelled at the end.
     pub async fn try_contract(&self, trial: &ContractTrial) -> ContractReport {
-        self.try_contract_with(trial, None).await
+        let mut report = self.try_contract_with(trial, None).await;
+        self.mask_credentials(&mut report);
+        report
     }
 
-    /// Tries the contract with the header that the institution requires for registrations of callback addresses.
+    /// Masks the credentials of the requests in a report.
+    pub(crate) fn mask_credentials(&self, report: &mut ContractReport) {
+        self.api().credentials().iter().for_each(|secret| report.mask(secret));
+    }
+
+    /// Tries the contract with the header that the institution requires for registrations of callback addresses. The credentials in the
+    /// report are not masked.
     pub(crate) async fn try_contract_with(
         &self,
         trial: &ContractTrial,
