@@ -14,7 +14,8 @@ const ZONE: &str = "America/Sao_Paulo";
 const HOURS_FROM_UTC: i8 = -3;
 /// The length of `YYYY-MM-DD`.
 const DAY_LENGTH: usize = 10;
-/// The resolution of displayed instants. An inclusive end covers all times that are displayed as this instant.
+/// The resolution of displayed instants. An end of `12:00:00.500` includes all times that are displayed as
+/// `12:00:00.500`.
 const SHOWN_STEP: SignedDuration = SignedDuration::from_millis(1);
 /// The resolution of the store, used for an end that is more precise than displayed instants.
 const FINEST_STEP: SignedDuration = SignedDuration::from_micros(1);

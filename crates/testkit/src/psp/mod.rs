@@ -1,5 +1,5 @@
-//! The simulated acquirer of all tests of use cases. The acquirer executes each id once. A test sets the reply to
-//! orders, look-ups and lists.
+//! The simulated acquirer of all tests of use cases. A repeat of an executed order is not executed again. A test sets
+//! the reply to orders, look-ups and lists.
 
 mod acquirer;
 mod acquirers;

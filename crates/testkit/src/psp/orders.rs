@@ -1,4 +1,4 @@
-//! Orders to the simulated acquirer. Each id is executed at most once.
+//! Orders to the simulated acquirer. A repeat of an executed order is not executed again.
 
 use cais_domain::money::Money;
 use cais_domain::payout::Recipient;
@@ -41,7 +41,7 @@ impl OrderKind {
 pub(super) enum Order {
     /// Issue a charge.
     Charge(ChargeOrder),
-    /// Withdraw a charge.
+    /// Cancel a charge.
     Cancellation(Txid),
     /// Send a Pix.
     Payout(PayoutOrder),
@@ -72,7 +72,8 @@ impl Order {
         }
     }
 
-    /// Returns the name of the order. The acquirer executes one order of each name.
+    /// Returns the identifier of the order: the txid, the instruction id, the suffix of the refund's id, or the id of the
+    /// infraction. A cancellation has the txid of its charge.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -84,7 +85,7 @@ impl Order {
         }
     }
 
-    /// Returns the order with another amount.
+    /// Returns the order with the amount 0.01. A cancellation or a defense has no amount and stays unchanged.
     fn garbled(&self) -> Self {
         let amount = Money::from_centavos(1);
         match self.clone() {
@@ -129,7 +130,7 @@ impl State {
             if self.maybe_present.contains(&order.name()) {
                 self.blind_repeats.push(order.name());
             }
-            // An order that certainly was not accepted needs no look-up.
+            // `Down` means that the order certainly did not arrive. So a repeat needs no look-up before it.
             if sending != Sending::Down {
                 self.maybe_present.insert(order.name());
             }
@@ -164,7 +165,8 @@ impl State {
         }
     }
 
-    /// Executes an order. If an order of the same name was executed before, returns the record of that order.
+    /// Executes an order. If the same order was executed before, returns its record; for a defense, the receipt
+    /// `AlreadyThere`.
     pub(super) fn execute(
         &mut self,
         order: &Order,

@@ -7,13 +7,14 @@ use crate::crypto::ProcessorId;
 /// The processor's data about an issued deposit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issued {
-    /// The processor's identifier of the first payment to the address.
+    /// The id of the payment record that the processor created together with the address. Further payments to the
+    /// address have ids of their own.
     pub payment: ProcessorId,
     /// The address that the payer must use.
     pub address: String,
     /// The memo that the payer must add. Only some currencies need one.
     pub extra_id: Option<String>,
-    /// The end of the payment period. The processor may end the period earlier than planned.
+    /// The end of the payment period. If the processor ends the period earlier, that instant replaces this one.
     pub expires_at: Timestamp,
 }
 
@@ -148,7 +149,8 @@ impl DepositState {
         }
     }
 
-    /// Returns the instant at which the state began, if the state stores it.
+    /// Returns the instant that the state stores: its beginning, or the last credit for `Underpaid`. Returns `None` for
+    /// `Creating`, `Pending` and `Confirming`.
     #[must_use]
     pub const fn since(&self) -> Option<Timestamp> {
         match self {

@@ -3,22 +3,23 @@
 //!
 //! The steps of a delivery:
 //!
-//! 1. **Hint.** A commit creates deliveries, and the store sends [`Signal::Hint`] with their queues. Each endpoint has
-//!    one queue. Retries, and deliveries that another node left, have no hint: a [`Signal::Tick`] reads the queues with
-//!    due deliveries.
-//! 2. **Mark.** `EndpointQueues::mark` adds the queue once. If its endpoint has no free slot, the queue waits for one.
-//! 3. **Pick.** `EndpointQueues::next_claim` takes waiting queues that have free slots. All queues of a claim have
-//!    endpoints of the same class.
+//! 1. **Hint.** A commit creates deliveries, and the store returns their queues as a hint. The caller of [`run`] sends
+//!    the hint as [`Signal::Hint`]. Each endpoint has one queue. Retries, and deliveries that another node left, have no
+//!    hint: after a [`Signal::Tick`] the task reads the queues with due deliveries.
+//! 2. **Mark.** `EndpointQueues::mark` adds the queue to the waiting list, unless the list already contains the queue.
+//!    If the endpoint has no free slot, the queue is set aside until step 7.
+//! 3. **Pick.** `EndpointQueues::next_claim` takes queues from the waiting list whose endpoints have free slots. All
+//!    queues of a claim have endpoints of the same class.
 //! 4. **Claim.** The store leases due deliveries of these queues to this node. At most one claim is in flight.
 //!    `EndpointQueues::on_claimed` gives each delivery a slot.
 //! 5. **Call.** `attempt::call` renders the event, signs it and sends it to the receiver. `EndpointQueues::on_attempt`
 //!    classifies the endpoint.
 //! 6. **Finish.** `AttemptResult::consequences` decides the outcome: success, retry or failure. A failure can also
 //!    disable the endpoint. `Finishing` collects outcomes, and the store writes one batch at a time.
-//! 7. **Free.** `EndpointQueues::release` frees the slot. A queue that waited for the slot is added again for step 3.
+//! 7. **Free.** `EndpointQueues::release` frees the slot. A queue that was set aside returns to the waiting list.
 //!
-//! The task never waits for a single receiver: all calls and all requests to the store run concurrently. Three limits
-//! hold:
+//! The task never waits for a single receiver: all calls run concurrently, also with the requests to the store. At most
+//! one claim and one batch of outcomes are at the store at a time. Three limits hold:
 //! - [`DispatchLimits::in_flight`]: the slots of all deliveries from claim to stored outcome;
 //! - [`DispatchLimits::per_endpoint`]: the slots of one endpoint;
 //! - the share of the slots that slow and unknown endpoints may use.
@@ -49,12 +50,13 @@ use jiff::SignedDuration;
 use crate::ports::Ports;
 use dispatcher::Dispatcher;
 
-/// The limits of one node.
+/// The limits of the dispatcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DispatchLimits {
     /// The largest number of deliveries of this node that are claimed and whose outcome is not stored.
     pub in_flight: usize,
-    /// The largest number of deliveries in flight to one endpoint, over all nodes.
+    /// The largest number of deliveries in flight to one endpoint. Each node uses at most this number, and the store
+    /// enforces it over all nodes.
     pub per_endpoint: u32,
     /// The time for which a claimed delivery belongs to this node: twice the longest attempt.
     pub lease: SignedDuration,
