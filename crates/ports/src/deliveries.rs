@@ -55,7 +55,7 @@ pub struct NewDelivery {
 /// The queues with due deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DueQueues {
-    /// The queues with a due delivery, ordered by endpoint and epoch. The queues after the requested queue come first.
+    /// The queues with a due delivery, ordered by endpoint and epoch. The queues after the argument `after` come first.
     pub due: Vec<EndpointQueue>,
     /// The queue after which the next search must continue. `None` if this search covered all queues.
     pub next: Option<EndpointQueue>,
@@ -201,7 +201,7 @@ pub struct FinishedAttempt {
 }
 
 /// The write side of deliveries, independent of the committer. No method moves money. A lost claim or a lost outcome
-/// only causes another delivery. Deliveries of new events are created together with the events, in
+/// only causes another attempt. Deliveries of new events are created together with the events, in
 /// [`crate::Store::commit`].
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
@@ -219,8 +219,9 @@ pub trait DeliveryQueue: Send + Sync {
     /// endpoint and epoch. The queues after `after` come first; then the search continues from the start. A caller that
     /// continues after [`DueQueues::next`] covers all queues.
     ///
-    /// The cost is limited: if more deliveries are due than are counted, one call reads at most 10,000 queues. Queues
-    /// whose deliveries waited for an inactive endpoint become hints by [`DeliveryQueue::cancel_stale`].
+    /// The cost is limited: a call counts at most 10,000 due deliveries. If more are due, the call reads at most 10,000
+    /// queues. Due deliveries to an inactive endpoint are set aside. When the endpoint is active again,
+    /// [`DeliveryQueue::cancel_stale`] makes their queue a hint.
     ///
     /// If a due instant is further ahead than [`cais_domain::merchant::webhook::MAX_RETRY_PAUSE`], a wrong clock wrote
     /// it ([`crate::Due`]). The same holds for a lease that is further ahead than [`crate::DELIVERY_LEASE`]. Within a
@@ -238,8 +239,8 @@ pub trait DeliveryQueue: Send + Sync {
     /// claim.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
-    /// Logs the attempts, and applies in order the outcomes whose claim is valid. A delivery to a disabled or deleted
-    /// endpoint is cancelled permanently, whatever its outcome.
+    /// Logs the attempts. Then applies, in order, the outcomes of the deliveries that have no newer claim. A delivery to
+    /// a disabled or deleted endpoint is cancelled permanently, whatever its outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
     /// Marks at most `limit` pending deliveries of earlier epochs as cancelled. Returns their number. Each call reads a

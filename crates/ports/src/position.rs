@@ -18,8 +18,8 @@ pub enum UpstreamList {
     Received,
     /// Sent Pix. Every Pix that was sent before the position was compared.
     Sent,
-    /// Sent Pix once more, to find their returns. The position moves from the oldest payout that can still be returned
-    /// up to now, and then starts again.
+    /// Sent Pix, read again to find their returns, and returns that are listed apart from their payouts. The position
+    /// moves from the oldest payout that can still be returned up to now, and then starts again.
     Returns,
     /// Payments at a crypto processor. Every payment that was created before the position was compared.
     CryptoDeposits,

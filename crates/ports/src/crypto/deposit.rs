@@ -70,7 +70,7 @@ pub struct UpstreamDeposit {
 }
 
 impl UpstreamDeposit {
-    /// Returns whether coins arrived. If the amount of another currency cannot be read, the result is `true`.
+    /// Returns whether coins arrived. If the amount of an unsupported currency is empty, the result is `true`.
     #[must_use]
     pub fn has_coins(&self) -> bool {
         match &self.received {

@@ -4,8 +4,9 @@
 //! The position of a list advances after each complete window. After an outage of any length, the worker catches up in
 //! steps. A restart repeats at most one window.
 //!
-//! Sent Pix are compared again for as long as they can be returned: each pass compares one day of sending, and the
-//! returns that were made on that day. Payments and withdrawals of a crypto processor are compared again for two days.
+//! Sent Pix are compared again for as long as they can be returned. Each pass compares the payouts that were sent on one
+//! day, and the returns that were made on that day. Payments and withdrawals of a crypto processor are compared again
+//! for two days.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{Acquirer, CryptoProcessor, PollPosition, UpstreamList, alerts};
@@ -28,8 +29,8 @@ const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
 /// The part of a crypto processor's list before its position that is compared again. A payment is listed when it is
 /// created, and its coins arrive up to a day later.
 const CRYPTO_OVERLAP: SignedDuration = SignedDuration::from_hours(48);
-/// A payment that is not credited, or a row that cannot be read, prevents the position from advancing for this time.
-/// Each pass logs it.
+/// A payment that is not credited, or a row that cannot be read, keeps the position before its window for at most this
+/// time. Each pass logs the payment or the row.
 const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
 /// If a position is ahead of now by more than [`OVERLAP`], a wrong clock wrote it. The comparison then starts this time
 /// before now. This time is longer than the time in which a wrong clock is detected.
@@ -206,9 +207,9 @@ impl Pass<'_> {
         positions::move_to(self.ports, position, earlier(self.now, WITHOUT_POSITION)).await
     }
 
-    /// Compares the payouts of the next day of sending with their returns, and the returns that are listed apart from
-    /// their payouts. After today, the oldest day follows. If a day cannot be read, it is compared in the next round, so
-    /// that it does not delay the other days.
+    /// Compares one day: the payouts that were sent on it with their returns, and the returns of that day that are
+    /// listed apart from their payouts. After today, the oldest day follows. A day that cannot be read is compared in
+    /// the next round, so that the day does not delay the others.
     async fn compare_returns(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<(), StoreError> {
         let oldest = day(earlier(self.now, RETURNS_WITHIN));
         let position = match self.ports.queries.find_position(name, UpstreamList::Returns).await? {

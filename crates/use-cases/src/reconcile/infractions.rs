@@ -40,8 +40,9 @@ pub(super) async fn compare(
 ) -> Result<Option<Difference>, StoreError> {
     let pix = &payment.end_to_end_id;
     let theirs = returned_amount(&payment.returns)?;
-    // Without any sign of a lost infraction there is nothing to compare. The charge alone is not enough: it does not
-    // show the lost part of money that was paid beyond its amount. So acquirers with infractions are always compared.
+    // Without any sign of a lost infraction there is nothing to compare. The charge does not show every sign: if money
+    // was paid beyond the charge's amount, a lost part of that money is missing in it. So acquirers that report
+    // infractions are always compared.
     let reports_infractions = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.reports_infractions());
     if !reports_infractions && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);
