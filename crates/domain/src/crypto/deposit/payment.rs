@@ -125,6 +125,26 @@ impl Deposit {
     }
 }
 
+impl DepositPayment {
+    /// Returns the resolution that the deposit shows because this payment waits for an operator. Returns `None` if the
+    /// payment does not wait, or if the reason of its review is no resolution.
+    #[must_use]
+    pub const fn resolution_in_review(&self) -> Option<Resolution> {
+        match self.state {
+            PaymentState::Review(PaymentReview::TooLate) => Some(Resolution::Late),
+            PaymentState::Review(PaymentReview::TooMany) => Some(Resolution::Overpaid),
+            PaymentState::Review(
+                PaymentReview::WrongAsset
+                | PaymentReview::UnexpectedState
+                | PaymentReview::FewerCoins
+                | PaymentReview::NotFinished,
+            )
+            | PaymentState::Credited
+            | PaymentState::Dismissed(_) => None,
+        }
+    }
+}
+
 impl PaymentState {
     /// Returns the state's name in the store. The reason of a review is left out.
     #[must_use]

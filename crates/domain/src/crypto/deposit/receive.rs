@@ -274,15 +274,19 @@ impl Deposit {
         let transfers = self.transfers(gain.gross.checked_sub(gain.fee)?, gain.fee);
         let gross = self.credited.gross.checked_add(gain.gross)?;
         let credited = Credited { coins: gain.coins, gross, fee: self.credited.fee.checked_add(gain.fee)? };
-        // Before the first credit, the resolution is that of a payment in review.
-        let resolution =
-            match self.resolution.filter(|_| self.is_credited()) {
-                Some(Resolution::Late) => Some(Resolution::Late),
-                None if is_late => Some(Resolution::Late),
-                None | Some(Resolution::Exact | Resolution::Underpaid | Resolution::Overpaid) => {
-                    if gain.coins.is_zero() { self.resolution } else { Some(self.by_coins(gain.coins)?) }
+        // Before the first credit, the stored resolution can be that of another payment, which still waits for an
+        // operator. A credit by amount has no coins to compare, so the reason of the payment's own review decides.
+        let resolution = match self.resolution.filter(|_| self.is_credited()) {
+            Some(Resolution::Late) => Some(Resolution::Late),
+            None if is_late => Some(Resolution::Late),
+            before @ (None | Some(Resolution::Exact | Resolution::Underpaid | Resolution::Overpaid)) => {
+                if gain.coins.is_zero() {
+                    before.or(payment.resolution_in_review())
+                } else {
+                    Some(self.by_coins(gain.coins)?)
                 }
-            };
+            }
+        };
         // The state compares BRL, and the resolution compares coins. The two can differ after an operator's decision.
         let state = if let DepositState::Completed { .. } = self.state {
             self.state.clone()

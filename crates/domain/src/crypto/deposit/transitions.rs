@@ -3,8 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Deposit, DepositPayment, DepositPrice, DepositState, DepositStatus, Issued, LATE_CREDIT_WINDOW, PaymentReview,
-    PaymentState, Resolution,
+    Deposit, DepositPayment, DepositPrice, DepositState, DepositStatus, Issued, LATE_CREDIT_WINDOW, Resolution,
 };
 use crate::event::EventType;
 use crate::pause::pause;
@@ -182,28 +181,18 @@ impl Deposit {
     }
 
     /// Records that a payment waits for an operator. Coins that are too late or too many are confirmed on the chain, so
-    /// the deposit shows them before the decision: by its resolution and by an event. Other payments change nothing.
+    /// the deposit shows them before the decision: by the event of the confirmation and, before the first credit, by its
+    /// resolution. Other payments change nothing. Returns the deposit and the events to publish.
     #[must_use]
-    pub fn await_decision(self, payment: &DepositPayment, at: Timestamp) -> DepositStep {
-        let resolution = match payment.state {
-            PaymentState::Review(PaymentReview::TooLate) => Resolution::Late,
-            PaymentState::Review(PaymentReview::TooMany) => Resolution::Overpaid,
-            PaymentState::Review(
-                PaymentReview::WrongAsset
-                | PaymentReview::UnexpectedState
-                | PaymentReview::FewerCoins
-                | PaymentReview::NotFinished,
-            )
-            | PaymentState::Credited
-            | PaymentState::Dismissed(_) => return DepositStep::AlreadyTaken(Box::new(self)),
-        };
-        let shown = self.resolution.or(Some(resolution));
-        let state = match &self.state {
-            DepositState::Pending(issued) if resolution == Resolution::Late => {
-                let state = DepositState::Expired { issued: issued.clone(), at };
-                return taken(Self { state, resolution: shown, ..self }, Some(EventType::CryptoDepositExpired));
+    pub fn await_decision(self, payment: &DepositPayment, at: Timestamp) -> (Self, Vec<EventType>) {
+        let Some(shown) = payment.resolution_in_review() else { return (self, Vec::new()) };
+        let (state, ended) = match &self.state {
+            DepositState::Pending(issued) if shown == Resolution::Late => {
+                (DepositState::Expired { issued: issued.clone(), at }, Some(EventType::CryptoDepositExpired))
             }
-            DepositState::Pending(issued) if issued.payment == payment.id => DepositState::Confirming(issued.clone()),
+            DepositState::Pending(issued) if issued.payment == payment.id => {
+                (DepositState::Confirming(issued.clone()), None)
+            }
             DepositState::Creating
             | DepositState::Abandoned { .. }
             | DepositState::Pending(_)
@@ -212,11 +201,12 @@ impl Deposit {
             | DepositState::Underpaid { .. }
             | DepositState::Expired { .. }
             | DepositState::Failed { .. }
-            | DepositState::Refunded { .. } => self.state.clone(),
+            | DepositState::Refunded { .. } => (self.state.clone(), None),
         };
-        let event = self.confirmed_at.is_none().then_some(EventType::CryptoDepositConfirmed);
+        let first = self.confirmed_at.is_none().then_some(EventType::CryptoDepositConfirmed);
+        let resolution = if self.is_credited() { self.resolution } else { self.resolution.or(Some(shown)) };
         let confirmed_at = self.confirmed_at.or(Some(at));
-        taken(Self { state, resolution: shown, confirmed_at, ..self }, event)
+        (Self { state, resolution, confirmed_at, ..self }, ended.into_iter().chain(first).collect())
     }
 
     /// Records that an operator dismissed a payment. If the deposit is confirming because of this payment, it fails.

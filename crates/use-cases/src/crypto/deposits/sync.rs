@@ -216,12 +216,8 @@ async fn unfinished(
 /// Returns the steps that mark a payment for review. The write of the deposit checks its version, so that another
 /// process cannot credit the payment at the same time.
 fn review(deposit: &Deposit, payment: DepositPayment, is_unreserved: bool, now: Timestamp) -> Steps {
-    let (deposit, event) = match deposit.clone().await_decision(&payment, now) {
-        DepositStep::Taken { deposit, event } => (*deposit, event),
-        DepositStep::AlreadyTaken(deposit) => (*deposit, None),
-    };
-    let (events, transfers) = (event.into_iter().collect(), Vec::new());
-    Steps { deposit, events, transfers, payment: Some((payment, is_unreserved)) }
+    let (deposit, events) = deposit.clone().await_decision(&payment, now);
+    Steps { deposit, events, transfers: Vec::new(), payment: Some((payment, is_unreserved)) }
 }
 
 /// Returns the stored payment with this id.

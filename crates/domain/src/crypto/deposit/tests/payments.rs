@@ -179,31 +179,31 @@ fn payment_of_another_asset_is_never_credited_at_the_rate() {
     assert!(deposit.credit_reviewed(payment, Money::from_centavos(700), later()).is_ok());
 }
 
-fn reviewed(deposit: Deposit, arrival: Arrival) -> (Deposit, DepositPayment, Option<EventType>) {
+fn reviewed(deposit: Deposit, arrival: Arrival) -> (Deposit, DepositPayment, Vec<EventType>) {
     let Ok(Received::Review(payment)) = deposit.clone().receive(None, arrival, later()) else { panic!("a review") };
-    match deposit.await_decision(&payment, later()) {
-        DepositStep::Taken { deposit, event } => (*deposit, *payment, event),
-        DepositStep::AlreadyTaken(deposit) => (*deposit, *payment, None),
-    }
+    let (deposit, events) = deposit.await_decision(&payment, later());
+    (deposit, *payment, events)
 }
 
 #[test]
 fn coins_in_review_are_shown_by_resolution_and_event() {
-    use DepositStatus::{Completed, Confirming, Expired, Pending, Refunded};
+    use DepositStatus::{Completed, Confirming, Expired, Failed, Pending, Refunded};
+    use EventType::{CryptoDepositConfirmed as Confirmed, CryptoDepositExpired as Ended};
     let late = expiry() + LATE_CREDIT_WINDOW + 1.second();
-    let (confirmed, expired) = (Some(EventType::CryptoDepositConfirmed), Some(EventType::CryptoDepositExpired));
-    for (status, id, coins, seen_at, after, resolution, event) in [
-        (Expired, "5745459419", "18.518519", late, Expired, Some(Resolution::Late), confirmed),
-        (Pending, "5745459419", "18.518519", late, Expired, Some(Resolution::Late), expired),
-        (Pending, "5745459419", "40", start(), Confirming, Some(Resolution::Overpaid), confirmed),
+    for (status, id, coins, seen_at, after, resolution, events) in [
+        (Expired, "5745459419", "18.518519", late, Expired, Some(Resolution::Late), &[Confirmed][..]),
+        (Pending, "5745459419", "18.518519", late, Expired, Some(Resolution::Late), &[Ended, Confirmed]),
+        (Pending, "5745459419", "40", start(), Confirming, Some(Resolution::Overpaid), &[Confirmed]),
         // The first payment can still arrive.
-        (Pending, "2", "40", start(), Pending, Some(Resolution::Overpaid), confirmed),
+        (Pending, "2", "40", start(), Pending, Some(Resolution::Overpaid), &[Confirmed]),
+        (Failed, "2", "18.518519", late, Failed, Some(Resolution::Late), &[Confirmed]),
         // The first credit stays visible, and the event was published before.
-        (Completed, "2", "18.518519", late, Completed, Some(Resolution::Exact), None),
-        (Refunded, "2", "18.518519", start(), Refunded, None, None),
+        (Completed, "2", "18.518519", late, Completed, Some(Resolution::Exact), &[]),
+        (Refunded, "2", "18.518519", start(), Refunded, None, &[]),
     ] {
         let (shown, payment, published) = reviewed(deposit(status), Arrival { seen_at, ..arrival(id, coins) });
-        assert_eq!((shown.state.status(), shown.resolution, published), (after, resolution, event), "{payment:?}");
+        assert_eq!((shown.state.status(), shown.resolution), (after, resolution), "{payment:?}");
+        assert_eq!((published.as_slice(), shown.confirmed_at.is_some()), (events, status != Refunded), "{payment:?}");
         assert_eq!(shown.credited, deposit(status).credited, "nothing is credited");
     }
 }
@@ -241,4 +241,28 @@ fn late_review_does_not_make_a_payment_in_time_late() {
     let (waiting, _, _) = reviewed(deposit(DepositStatus::Expired), late);
     let got = credited(waiting, arrival("5745459419", "18.518519")).deposit;
     assert_eq!(got.resolution, Some(Resolution::Exact));
+}
+
+/// The first payment arrived in time and is unfinished. The second payment is too late, so the deposit shows `late`.
+#[test]
+fn credit_by_amount_ignores_the_review_of_another_payment() {
+    let late = |id| Arrival { seen_at: expiry() + LATE_CREDIT_WINDOW + 1.second(), ..arrival(id, "10") };
+    let first = deposit(DepositStatus::Expired).unfinished(None, &arrival("5745459419", "9")).unwrap();
+    let (waiting, second, _) = reviewed(deposit(DepositStatus::Expired), late("2"));
+    assert_eq!(waiting.resolution, Some(Resolution::Late));
+    let seven = Money::from_centavos(700);
+    let got = waiting.credit_reviewed(first, seven, later()).unwrap().deposit;
+    assert_eq!(got.resolution, None);
+    // A review after the credit does not change the resolution either.
+    assert_eq!(reviewed(got.clone(), late("3")).0.resolution, None);
+    let paid = credited(got.clone(), arrival("4", "18.518519"));
+    assert_eq!(paid.deposit.resolution, Some(Resolution::Exact));
+    assert_eq!(got.credit_reviewed(second, seven, later()).unwrap().deposit.resolution, Some(Resolution::Late));
+}
+
+#[test]
+fn credit_by_amount_for_too_many_coins_is_overpaid() {
+    let (waiting, payment, _) = reviewed(deposit(DepositStatus::Pending), arrival("5745459419", "40"));
+    let got = waiting.credit_reviewed(payment, Money::from_centavos(700), later()).unwrap();
+    assert_eq!(got.deposit.resolution, Some(Resolution::Overpaid));
 }
