@@ -205,6 +205,19 @@ pub(crate) async fn answer_orphaned<R>(
     }
 }
 
+/// Makes a record due again after `pause`. Its fence is unchanged, so its creation is not taken over. If another process
+/// changed the record, nothing changes.
+pub(crate) async fn postpone(
+    ports: &Ports,
+    record: &IdempotencyRecord,
+    pause: SignedDuration,
+) -> Result<(), StoreError> {
+    let now = ports.clock.now();
+    let due_at = Some(now.saturating_add(pause).unwrap_or(Timestamp::MAX));
+    let release = IdempotencyChange::Release { name: record.name.clone(), fence: record.fence, due_at };
+    keep(ports, release, now).await.map(|_| ())
+}
+
 /// Changes only the record of a key. If another process changed the record, returns the current record.
 async fn keep(
     ports: &Ports,

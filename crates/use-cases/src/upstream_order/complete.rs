@@ -3,13 +3,17 @@
 
 use cais_domain::ids::{Id, RequestId};
 use cais_ports::{ChangeSet, CommitError, IdempotencyRecord, Reservation, ReservationKey, ResponseKind, Write};
+use jiff::SignedDuration;
 
 use super::keyed::{KeyedResource, Opened, Standing};
-use crate::idempotency::{RequestLease, stored_response};
+use crate::idempotency::{RequestLease, postpone, stored_response};
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::StoreError;
 use crate::upstream_result::EarlierRequests;
+
+/// The pause of a creation that has no acquirer. A breaker stays open for the same time.
+const NO_ACQUIRER_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 
 /// A creation after commit 1, with the lease that permits this process to finish it.
 #[derive(Debug, Clone)]
@@ -131,9 +135,11 @@ pub(super) async fn take_over<T: KeyedResource>(
 
 /// Finishes a creation whose lease has ended. Returns `true` if the creation is finished now.
 ///
-/// An abandoned resource stays abandoned, because only a repeat by the caller can request it again.
+/// An abandoned resource stays abandoned, because only a repeat by the caller can request it again. Without an acquirer
+/// the record is postponed, so that it does not stay first in the list of due records.
 pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
     if !T::has_acquirer(ports) {
+        postpone(ports, &record, NO_ACQUIRER_PAUSE).await?;
         return Ok(false);
     }
     let resource: T = load(ports, &record).await?;

@@ -6,7 +6,7 @@ use cais_domain::crypto::quote::UseQuoteError;
 use cais_domain::external_id::ExternalId;
 use cais_domain::merchant::account::{Account, Features};
 use cais_domain::money::Money;
-use cais_ports::ResponseKind;
+use cais_ports::{Clock as _, IdempotencyQueries as _, ResponseKind};
 use cais_testkit::Crash;
 use cais_testkit::builders::fresh;
 use cais_testkit::psp::{Looking, Sending};
@@ -163,6 +163,24 @@ async fn unknown_outcome_is_resumed_while_the_rate_holds() {
     assert_eq!(world.resume().await, 1);
     let replay = world.create("one", two_hundred()).await.unwrap();
     assert_eq!((replay.kind, world.visible().await.len()), (ResponseKind::Created, 1));
+}
+
+#[tokio::test]
+async fn creation_without_processor_is_postponed() {
+    let mut world = World::new().await;
+    world.processor.state().creating = Sending::Silent;
+    world.processor.state().looking = Looking::Silent;
+    world.create("one", two_hundred()).await.unwrap_err();
+    let crypto = world.0.ports.crypto.take();
+    world.clock.advance(PAST_LEASE);
+    assert_eq!(world.resume().await, 0);
+    let now = world.clock.now();
+    assert_eq!(world.store.list_due_idempotency_records(now, 256).await.unwrap(), [], "later records are not hidden");
+    world.0.ports.crypto = crypto;
+    world.processor.state().creating = Sending::Takes;
+    world.processor.state().looking = Looking::Tells;
+    world.clock.advance(Duration::from_secs(10));
+    assert_eq!((world.resume().await, world.visible().await.len()), (1, 1));
 }
 
 #[tokio::test]
