@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use cais_domain::crypto::rate::{LONG_WEEKEND, worth_of_coins};
-use cais_domain::crypto::{CryptoAmount, Rate, RateInputs, Side};
+use cais_domain::crypto::{CryptoAmount, Rate, Side};
 use cais_domain::ledger::SystemAccount;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::{UsdRate, alerts};
 use futures_util::future::{join, try_join_all};
 
-use super::{CryptoSources, CryptoUnavailable};
+use super::{CryptoSources, CryptoUnavailable, prices};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
@@ -77,13 +77,9 @@ async fn price(
     usd: &UsdRate,
     coins: CryptoAmount,
 ) -> Result<HeldCoins, CryptoUnavailable> {
-    let inputs = RateInputs {
-        coin_priced_at: ports.clock.now(),
-        usdt_per_coin: crypto.processor.usdt_per_coin(Side::Deposit, coins.currency(), READ_BUDGET).await?,
-        brl_per_usd: usd.of(Side::Deposit).clone(),
-        usd_priced_at: usd.published_at,
-        spread: Percentage::zero(),
-    };
+    let at = ports.clock.now();
+    let usdt_per_coin = crypto.processor.usdt_per_coin(Side::Deposit, coins.currency(), READ_BUDGET).await?;
+    let inputs = prices::inputs(Side::Deposit, (usdt_per_coin, at), usd, Percentage::zero());
     let rate = inputs.rate(Side::Deposit, ports.clock.now())?;
     Ok(HeldCoins { coins, worth: worth_of_coins(coins, &rate)?, rate })
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use cais_domain::crypto::{Currency, Minimum, Rate, RateInputs, Side};
 use cais_domain::merchant::account::Account;
-use cais_ports::alerts;
+use cais_domain::rate::Percentage;
+use cais_ports::{UsdRate, alerts};
+use jiff::Timestamp;
 
 use super::{CryptoSources, CryptoUnavailable};
 use crate::ports::Ports;
@@ -43,16 +45,22 @@ pub(super) async fn read(
     .await;
     let (usdt_per_coin, usd) = (usdt_per_coin?, usd?);
     let minimum = Minimum::new(side, &usdt_per_coin, technical?)?;
-    let inputs = RateInputs {
-        usdt_per_coin,
-        coin_priced_at: at,
-        brl_per_usd: usd.of(side).clone(),
-        usd_priced_at: usd.published_at,
-        spread: account.crypto_spread.as_ref().unwrap_or(&crypto.spread).clone(),
-    };
+    let spread = account.crypto_spread.as_ref().unwrap_or(&crypto.spread);
+    let inputs = inputs(side, (usdt_per_coin, at), &usd, spread.clone());
     let rate = inputs.rate(side, ports.clock.now())?;
     check_jump(ports, currency, &rate).await?;
     Ok(Price { rate, inputs, minimum })
+}
+
+/// Returns the inputs of a rate: the price of a coin with its instant, the rate of the US dollar, and the spread.
+pub(super) fn inputs(
+    side: Side,
+    (usdt_per_coin, coin_priced_at): (Rate, Timestamp),
+    usd: &UsdRate,
+    spread: Percentage,
+) -> RateInputs {
+    let (brl_per_usd, usd_priced_at) = (usd.of(side).clone(), usd.published_at);
+    RateInputs { usdt_per_coin, coin_priced_at, brl_per_usd, usd_priced_at, spread }
 }
 
 /// Refuses a rate that differs too much from the rate of the currency's newest quote. A jump is more likely an error of

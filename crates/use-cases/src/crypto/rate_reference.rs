@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cais_domain::crypto::quote::QuotedTerms;
-use cais_domain::crypto::{Currency, Quote, Rate, RateInputs, Side};
+use cais_domain::crypto::{Currency, Quote, Rate, Side};
 use cais_domain::fee::FeeRule;
 use cais_domain::ids::{AccountId, CryptoQuoteId};
 use cais_domain::money::Money;
@@ -11,9 +11,10 @@ use cais_domain::rate::Percentage;
 use cais_domain::text::Text;
 use cais_ports::{AcquirerError, ChangeSet, Operator, QueryError, Write};
 use futures_util::future::join;
+use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{CryptoSources, CryptoUnavailable};
+use super::{CryptoSources, CryptoUnavailable, prices};
 use crate::audit::{self, AuditedChange, escaped};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
@@ -35,6 +36,17 @@ pub enum AcceptRateError {
         present: String,
         /// The rate that the operator expects.
         expected: String,
+    },
+    /// A quote that a node with a wrong clock wrote stays the newest quote, and the present rate is refused after it.
+    #[error(
+        "the accepted rate has no effect: the quote {newest} of {created_at} counts as newer, because the clock of its \
+         node was ahead; correct the clock of that node, and repeat the command after {created_at}"
+    )]
+    NotNewest {
+        /// The newest quote.
+        newest: CryptoQuoteId,
+        /// The instant of the newest quote, by the clock of its node.
+        created_at: Timestamp,
     },
     /// The present rate could not be read.
     #[error(transparent)]
@@ -70,7 +82,7 @@ pub struct AcceptedRate {
 ///
 /// # Errors
 /// [`AcceptRateError`]. The rate is refused if it is not near the rate that the operator expects: the present rate may
-/// be wrong again.
+/// be wrong again. After [`AcceptRateError::NotNewest`] the quote is stored, but quotes are still refused.
 pub async fn accept(
     ports: &Ports,
     crypto: &CryptoSources,
@@ -85,13 +97,7 @@ pub async fn accept(
     );
     let (usdt_per_coin, usd) = reads.await;
     let (usdt_per_coin, usd) = (usdt_per_coin?, usd?);
-    let inputs = RateInputs {
-        usdt_per_coin,
-        coin_priced_at: at,
-        brl_per_usd: usd.of(Side::Deposit).clone(),
-        usd_priced_at: usd.published_at,
-        spread: Percentage::zero(),
-    };
+    let inputs = prices::inputs(Side::Deposit, (usdt_per_coin, at), &usd, Percentage::zero());
     let ids = (CryptoQuoteId::new(ports.ids.next_uuid()), AccountId::new(Uuid::nil()));
     let terms = QuotedTerms { side: Side::Deposit, currency, amount: AMOUNT };
     let quote =
@@ -113,7 +119,16 @@ pub async fn accept(
     change.writes.push(Write::insert(quote.clone()));
     change.writes.push(audit::record(ports, operator, quote.created_at, audited));
     ports.store.commit(change).await.map_err(StoreError::from)?;
-    Ok(AcceptedRate { quote, last })
+    // Quotes are ordered by their ids, which contain the clock of the node that wrote them.
+    let newest = ports.queries.find_newest_crypto_quote(currency).await?;
+    let is_refused = |newest: &Quote| {
+        let age = ports.clock.now().duration_since(newest.created_at);
+        !quote.prices.rate.may_follow(&newest.prices.rate, age)
+    };
+    match newest.filter(is_refused) {
+        Some(Quote { id, created_at, .. }) => Err(AcceptRateError::NotNewest { newest: id, created_at }),
+        None => Ok(AcceptedRate { quote, last }),
+    }
 }
 
 /// Returns the accepted rate and its inputs, as JSON.

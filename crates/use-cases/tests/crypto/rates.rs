@@ -1,8 +1,9 @@
 //! An operator accepts a rate that is refused because it jumped.
 
-use cais_domain::crypto::{Currency, Rate, Side};
+use cais_domain::crypto::{Currency, Quote, Rate, Side};
+use cais_domain::ids::CryptoQuoteId;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{AuditFilter, PageRequest};
+use cais_ports::{AuditFilter, ChangeSet, PageRequest, Store as _, Write};
 use cais_testkit::World;
 use cais_testkit::builders::an_operator;
 use cais_use_cases::audit;
@@ -80,4 +81,21 @@ async fn accepted_rate_is_a_quote_that_no_order_can_use() {
     world.processor.state().usdt_per_coin = Some("1000000");
     assert!(quote_in(&world, Side::Deposit, Currency::Ltc, 1_000_000).await.is_err());
     assert!(quote_in(&world, Side::Deposit, Currency::Btc, 1_000_000).await.is_ok());
+}
+
+/// The quote with the wrong price was written by a node whose clock is ahead, so its id is greater than later ids.
+#[tokio::test]
+async fn rate_accepted_before_a_quote_of_a_fast_clock_fails() {
+    let world = world();
+    world.processor.state().usdt_per_coin = Some("1000000");
+    let wrong = quote(&world, Side::Deposit, 1_000_000).await.unwrap();
+    let ahead = Quote { id: CryptoQuoteId::new(uuid::Uuid::max()), version: 0, ..wrong };
+    let mut change = ChangeSet::new(ahead.created_at);
+    change.writes.push(Write::insert(ahead.clone()));
+    world.store.commit(change).await.unwrap();
+    world.processor.state().usdt_per_coin = Some("100000");
+    let refused = accepted(&world, Currency::Btc, "530000").await;
+    let expected = AcceptRateError::NotNewest { newest: ahead.id, created_at: ahead.created_at };
+    assert_eq!(refused, Err(expected));
+    assert!(is_refused(&world, Side::Deposit).await);
 }
