@@ -144,7 +144,8 @@ impl World {
         }
         let earned = self.store.balance(&LedgerAccount::system(SystemAccount::Fees, self.account.id)).centavos();
         let done = orders.iter().filter(|order| order.outcome == Outcome::Done);
-        assert_eq!(earned, done.map(|order| order.fee).sum::<i64>(), "a fee for each completed order");
+        let fees = done.map(|order| order.fee).sum::<i64>() + self.deposit_fees();
+        assert_eq!(earned, fees, "a fee for each completed order and each credit of coins");
     }
 
     fn published(&self, event: cais_domain::event::EventType, order: &MoneyOrder) -> usize {

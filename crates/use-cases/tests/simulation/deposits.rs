@@ -6,6 +6,7 @@ use cais_domain::crypto::deposit::{ArrivedCoins, DepositPayment, DepositState, P
 use cais_domain::crypto::{CryptoAmount, Deposit};
 use cais_domain::event::EventType;
 use cais_domain::ids::CryptoDepositId;
+use cais_domain::money::Money;
 use cais_ports::{UpstreamDeposit, UpstreamDepositStatus as Upstream};
 use cais_testkit::psp::OrderKind;
 use cais_use_cases::callbacks;
@@ -90,6 +91,11 @@ impl World {
         self.deposits().iter().map(|deposit| deposit.credited.coins.units()).sum()
     }
 
+    /// Returns the centavos of all fees of credits.
+    pub fn deposit_fees(&self) -> i64 {
+        self.deposits().iter().map(|deposit| deposit.credited.fee.centavos()).sum()
+    }
+
     /// Asserts that each payment at the processor is credited once, or waits for an operator, and that no other money is
     /// credited.
     pub fn check_deposits(&self) {
@@ -117,12 +123,19 @@ impl World {
         for deposit in deposits {
             let credited = units.remove(&deposit.id).unwrap_or_default();
             assert_eq!(deposit.credited.coins.units(), credited, "{deposit:?}");
+            let gross = deposit.credited.gross;
+            let fee = if credited == 0 { Money::ZERO } else { deposit.price.fee_rule.fee(gross).unwrap() };
+            assert_eq!(deposit.credited.fee, fee, "the fee is that of one payment of all coins: {deposit:?}");
             let events = self.store.events(self.account.id).into_iter().map(|stored| stored.event);
             let credits = events.filter(|event| event.kind == EventType::CryptoDepositCompleted);
             let credits = credits.filter(|event| event.resource == deposit.id.to_string());
             let payments =
                 stored.values().filter(|one| one.deposit == deposit.id && one.state == PaymentState::Credited);
-            assert_eq!(credits.count(), payments.count(), "one event for each credit of {}", deposit.id);
+            let (sums, count) = payments.fold(((0, 0), 0), |((gross, fee), count), one| {
+                ((gross + one.gross.centavos(), fee + one.fee.centavos()), count + 1)
+            });
+            assert_eq!(credits.count(), count, "one event for each credit of {}", deposit.id);
+            assert_eq!(sums, (gross.centavos(), fee.centavos()), "the payments have the sums of {}", deposit.id);
         }
         assert_eq!(units, BTreeMap::new(), "credited coins belong to visible deposits");
     }

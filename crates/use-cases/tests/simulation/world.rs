@@ -117,7 +117,9 @@ impl World {
         let nodes = [Arc::new(Node::default()), Arc::new(Node::default())];
         let fee = FeeRule::try_new(Money::from_centavos(50), Percentage::zero(), None, None).unwrap();
         let account = Account { id: AccountId::new(ids.next_uuid()), ..an_account() };
+        let share = FeeRule::try_new(Money::from_centavos(3), Percentage::parse("1.5").unwrap(), None, None).unwrap();
         let fees = account.fees.clone().with(Priced::PixOut, fee.clone()).with(Priced::CryptoOut, fee);
+        let fees = fees.with(Priced::CryptoIn, share);
         let account =
             Account { fees, features: account.features.with(Feature::CryptoIn).with(Feature::CryptoOut), ..account };
         let processor = FakeProcessor::new(clock.clone());
