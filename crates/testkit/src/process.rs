@@ -11,8 +11,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 /// The pause between two checks of a wait.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Returns a shell that waits for the end of its standard input, and then runs `script`. The kernel closes that input when the test process
-/// ends.
+/// Connects the standard input of a shell to this process. The kernel closes the input when the test process ends, and the shell's script
+/// waits for that.
 ///
 /// The shell has its own process group, so that Ctrl-C in a terminal ends the test process first.
 pub(crate) fn guarded_by_us(command: &mut Command) -> &mut Command {

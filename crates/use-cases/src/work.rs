@@ -12,8 +12,8 @@ pub const PASS_LIMIT: u32 = 256;
 pub const AT_ONCE: usize = 16;
 /// The number of changes of one worker that are committed concurrently. The store puts them into common batches.
 pub(crate) const COMMITS_AT_ONCE: usize = 512;
-/// If the acquirer does not have an order of this age, the order is sent again with the same identifier. By then no
-/// earlier request can be in transit.
+/// If the last request of an order is this old and the acquirer does not have the order, the order is sent again with
+/// the same identifier. By then no earlier request can be in transit.
 pub(crate) const RESEND_AFTER: SignedDuration = SignedDuration::from_secs(60);
 /// If the acquirer's complete answer does not contain an order of this age, an alert is raised. By then the pauses
 /// between polls are minutes long.

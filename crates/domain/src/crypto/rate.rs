@@ -30,10 +30,10 @@ const RATE_DECIMALS: i64 = 8;
 const PRICE_DECIMALS: u32 = 12;
 /// The maximum factor between two rates of a currency within a day. No supported coin changes more in that time.
 const MAX_JUMP_IN_A_DAY: u32 = 2;
-/// The maximum factor between two rates of a currency after more than a day. The factor refuses a wrong decimal point,
-/// also after quiet days. An operator can accept a rate that changed more.
+/// The maximum factor between two rates of a currency after more than a day. A rate with a misplaced decimal point
+/// exceeds this factor, also after days without a quote. An operator can accept a rate that changed more.
 const MAX_JUMP: u32 = 5;
-/// The inverse of the maximum difference between a rate and the rate that an operator expects: a tenth.
+/// A rate may differ from the rate that an operator expects by at most a tenth. The constant is the inverse of the tenth.
 const MAX_SURPRISE_INVERSE: u32 = 10;
 
 /// The largest spread, in percent. Rates of both sides and of all accounts are compared with each other. So a larger

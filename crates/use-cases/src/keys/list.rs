@@ -15,7 +15,8 @@ pub async fn list(ports: &Ports, email: &AccountEmail) -> Result<Vec<ApiKeyRecor
     Ok(ports.queries.list_keys(account.id).await.map_err(StoreError::from)?)
 }
 
-/// Returns the last use of every key of the account that owns `keys`. Keys that were never used are left out.
+/// Returns the last uses of the newest keys of the account that owns `keys`, at most 200. Keys that were never used are
+/// left out. If `keys` is empty, the result is empty.
 ///
 /// # Errors
 /// [`StoreError`].

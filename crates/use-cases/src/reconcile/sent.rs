@@ -151,7 +151,7 @@ fn came_back_within(run: &Run<'_>, row: &UpstreamPayout) -> bool {
 }
 
 /// Compares a stored payout that was returned, in whole or in part. Unknown payouts are skipped, because the comparison
-/// of the day of sending reports them.
+/// of the day on which they were sent reports them.
 async fn judge_returns(
     run: &Run<'_>,
     name: &AcquirerName,

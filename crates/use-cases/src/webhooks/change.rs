@@ -1,4 +1,4 @@
-//! Changes an endpoint: its address, its subscription, or its activity.
+//! Changes an endpoint: its address, subscription, display name or activity.
 
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::{Account, NotPermitted};

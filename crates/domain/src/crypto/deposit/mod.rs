@@ -48,7 +48,7 @@ pub struct DepositTerms {
 pub struct DepositPrice {
     /// The quote that the deposit used.
     pub quote: CryptoQuoteId,
-    /// The BRL for one coin. All coins that arrive are credited at this rate.
+    /// The BRL for one coin. Coins are credited at this rate, unless an operator sets the amount of the credit.
     pub rate: Rate,
     /// The rule of the fee. The fee is computed from the value of the coins that arrive.
     pub fee_rule: FeeRule,
@@ -91,7 +91,7 @@ pub struct Deposit {
     pub processor: AcquirerName,
     /// The state.
     pub state: DepositState,
-    /// The sums of all credits. A credit by an operator adds BRL but no coins.
+    /// The sums of all credits. A credit whose amount an operator sets adds BRL but no coins.
     pub credited: Credited,
     /// The comparison of the coins that were credited at the rate with the requested coins. If the first credited payment
     /// was late, the value is `Late`. Before the first credit, the value is `Late` or `Overpaid` if coins wait for an
