@@ -10,13 +10,13 @@ use cais_domain::ids::ChargeId;
 
 use crate::process::Running;
 
-/// The subcommand that runs the handler in its own process, as the service is.
+/// The subcommand that runs the handler in its own process. The service has its own process too.
 pub const SUBCOMMAND: &str = "bare";
 
 /// Starts the handler in its own process.
 ///
 /// # Errors
-/// If it does not start.
+/// If the handler does not start.
 pub fn start(workers: usize, bytes: usize) -> Result<(Running, std::net::SocketAddr)> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(SUBCOMMAND).args(["--workers", &workers.to_string(), "--bytes", &bytes.to_string()]);
@@ -28,7 +28,7 @@ pub fn start(workers: usize, bytes: usize) -> Result<(Running, std::net::SocketA
 /// Serves until killed. Prints the address first.
 ///
 /// # Errors
-/// If it cannot listen.
+/// If no port can be opened.
 pub fn serve(workers: usize, bytes: usize) -> Result<()> {
     rt::System::new().block_on(async move {
         let rest = "x".repeat(bytes.saturating_sub(r#"{"id":"chg_00000000000000000000000000","rest":""}"#.len()));

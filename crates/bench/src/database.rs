@@ -1,4 +1,5 @@
-//! The measured databases: a PostgreSQL server started here with fsync, or a file; never an existing one.
+//! The measured databases: a PostgreSQL server that is started here with fsync, or a SQLite file. An existing database is
+//! never used.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -141,7 +142,7 @@ impl<'a> Place<'a> {
         open(&self.url).await
     }
 
-    /// Migrates and opens the database with the caller's ids.
+    /// Migrates and opens the database. The store takes its ids from `ids`.
     ///
     /// # Errors
     /// If the database cannot be opened.
@@ -150,7 +151,7 @@ impl<'a> Place<'a> {
         open_with(&self.url, ids).await
     }
 
-    /// Runs SQL on PostgreSQL.
+    /// Runs SQL on PostgreSQL. Does nothing on SQLite.
     ///
     /// # Errors
     /// If a statement fails.
@@ -158,7 +159,7 @@ impl<'a> Place<'a> {
         self.server.map_or(Ok(()), |server| server.run(&self.url, sql))
     }
 
-    /// Flushes earlier work, so that all rounds begin alike.
+    /// Flushes the earlier work of PostgreSQL, so that all rounds begin alike. Does nothing on SQLite.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -167,7 +168,8 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Flushes a filled database, and gathers statistics as a used one has.
+/// Flushes a filled PostgreSQL database and gathers statistics, because a database in use has statistics. Does nothing on
+/// SQLite.
 ///
 /// # Errors
 /// If the server does not answer.
@@ -181,7 +183,8 @@ pub fn settle(engine: Engine, server: Option<&Postgres>, url: &str) -> Result<()
     }
 }
 
-/// Keeps a server from gathering statistics, so that statements are planned as on freshly filled tables.
+/// Disables the autovacuum of all tables, so that the server gathers no statistics. Statements are then planned as on
+/// freshly filled tables. Does nothing without a server.
 ///
 /// # Errors
 /// If the server does not answer.
@@ -201,7 +204,7 @@ pub async fn open(url: &str) -> Result<Persistence> {
     open_with(url, Arc::new(SequentialIds::starting_at(1 << 40))).await
 }
 
-/// Opens a migrated database with the caller's ids.
+/// Opens a migrated database. The store takes its ids from `ids`.
 ///
 /// # Errors
 /// If the database cannot be opened.

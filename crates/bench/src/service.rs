@@ -10,11 +10,11 @@ use serde_json::Value;
 use crate::database::{Engine, Postgres};
 use crate::http::{Connection, get};
 
-/// The calling accounts, each with its own key.
+/// The number of calling accounts. Each account has its own key.
 const ACCOUNTS: usize = 16;
-/// A limit above every load here, so that the rate window counts but never refuses.
+/// A rate limit above every load of this program. Requests are counted, but never refused.
 const RATE_LIMIT: &str = "1000000";
-/// A limit above the connections of every load here.
+/// A limit above the connections of every load of this program.
 const MAX_CONNECTIONS: &str = "1024";
 /// A key that protects no real data.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -101,7 +101,7 @@ impl Service {
     /// Returns the address.
     ///
     /// # Errors
-    /// None while the service runs.
+    /// If the address cannot be parsed.
     pub fn address(&self) -> Result<SocketAddr> {
         self.cais.base_url().trim_start_matches("http://").parse().context("the address of the service")
     }
@@ -135,10 +135,10 @@ impl Service {
         made.get("one_time_url").and_then(Value::as_str).map(str::to_owned).context("`login-link` printed no link")
     }
 
-    /// Waits until the balances of all accounts together reach this sum.
+    /// Waits until the sum of the balances of all accounts reaches `centavos`.
     ///
     /// # Errors
-    /// If a balance cannot be read, or the credits exceed the time limit.
+    /// If a balance cannot be read, or the sum is not reached within the time limit.
     pub async fn until_credited(&self, centavos: u64) -> Result<()> {
         let began = Instant::now();
         loop {
@@ -170,7 +170,8 @@ impl Service {
         Ok(centavos)
     }
 
-    /// Restarts the service in order. Returns the time from the start of the process until ready.
+    /// Stops the service, which completes work in flight, and starts it again. Returns the time from the start of the
+    /// process until the service is ready.
     ///
     /// # Errors
     /// If the service does not end or does not become ready.
@@ -181,7 +182,7 @@ impl Service {
         Ok(began.elapsed())
     }
 
-    /// Stops the service in order, which completes work in flight.
+    /// Stops the service, which completes work in flight.
     ///
     /// # Errors
     /// If the service does not end.
@@ -189,16 +190,17 @@ impl Service {
         self.cais.terminate().map(drop)
     }
 
-    /// Kills the service and rebuilds the ledger with its command line.
+    /// Kills the service. Then its command line rebuilds the ledger from the entries and compares both.
     ///
     /// # Errors
-    /// If the ledger is inconsistent.
+    /// If the process cannot be killed, or the ledger is inconsistent.
     pub fn kill_and_verify(&mut self) -> Result<()> {
         self.cais.kill9()?;
         self.cais.cli(&["ledger", "verify"]).map(drop)
     }
 
-    /// Stops the service in order and rebuilds the ledger with its command line.
+    /// Stops the service, which completes work in flight. Then its command line rebuilds the ledger from the entries and
+    /// compares both.
     ///
     /// # Errors
     /// If the service does not end, or the ledger is inconsistent.

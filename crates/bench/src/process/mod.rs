@@ -1,4 +1,4 @@
-//! The processor time and memory of processes, from Linux.
+//! Processes, with the processor time and memory that Linux reports for them.
 
 mod usage;
 
@@ -32,7 +32,7 @@ impl Running {
     /// Returns the first line of the piped output.
     ///
     /// # Errors
-    /// If the process ends without one.
+    /// If the process ends without a line.
     pub fn first_line(&mut self) -> Result<String> {
         let output = self.0.stdout.take().context("the output of the process is not piped")?;
         let mut line = String::new();
@@ -63,7 +63,7 @@ impl Drop for Running {
 /// Runs a program to its end and returns its output.
 ///
 /// # Errors
-/// If the program cannot be started or fails; the text has its error output.
+/// If the program cannot be started or fails. The error of a failed program contains its error output.
 pub fn output(program: &str, arguments: &[&str]) -> Result<String> {
     output_of(Command::new(program).args(arguments))
 }
@@ -71,7 +71,7 @@ pub fn output(program: &str, arguments: &[&str]) -> Result<String> {
 /// Runs a command to its end and returns its output.
 ///
 /// # Errors
-/// If the command cannot be started or fails; the text has its error output.
+/// If the command cannot be started or fails. The error of a failed command contains its error output.
 pub fn output_of(command: &mut Command) -> Result<String> {
     let name = command.get_program().display().to_string();
     let ended = command.stdin(Stdio::null()).output().with_context(|| format!("{name} could not be started"))?;

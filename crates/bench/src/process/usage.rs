@@ -10,16 +10,16 @@ use serde::Serialize;
 use super::output;
 use crate::numbers::{count, ratio, real};
 
-/// The average number of busy processors.
+/// The average number of processors that one party used. A party is a named process with its descendants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cores {
-    /// The party.
+    /// The name of the party.
     pub who: &'static str,
     /// The number; 1 means one processor all the time.
     pub cores: f64,
 }
 
-/// Returns the mean of rounds with the same parties in the same order.
+/// Returns the mean use of each party over all rounds. All rounds must have the same parties in the same order.
 #[must_use]
 pub fn mean(rounds: &[Vec<Cores>]) -> Vec<Cores> {
     let of = |index: usize| rounds.iter().filter_map(move |round| round.get(index)).map(|busy| busy.cores);
@@ -29,7 +29,7 @@ pub fn mean(rounds: &[Vec<Cores>]) -> Vec<Cores> {
         .collect()
 }
 
-/// Measures the use of named processes with their descendants between two instants.
+/// Measures the processor use of all parties between two instants.
 #[derive(Debug)]
 pub struct Meter {
     parties: Vec<(&'static str, u32)>,
@@ -46,7 +46,7 @@ struct Process {
 }
 
 impl Meter {
-    /// Starts measuring. The use of a party below another one is not part of that other party's use.
+    /// Starts measuring. If one party descends from another, its use does not count for that other party.
     ///
     /// # Errors
     /// If `/proc` cannot be read.
@@ -95,7 +95,7 @@ impl Meter {
         };
         let live = processes.iter().filter(|(id, _)| belongs(**id)).map(|(_, process)| process.own_ticks);
         let ended = processes.get(&root).map_or(0, |process| process.ended_children_ticks);
-        // Ended processes below the bench were mostly other parties, not its own work.
+        // The ended children of this program do not count as its own use, because most of them were other parties.
         let ended = if root == std::process::id() { 0 } else { ended };
         live.sum::<u64>().saturating_add(ended)
     }

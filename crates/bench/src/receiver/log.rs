@@ -16,19 +16,19 @@ const INSTANT: &[u8] = br#""timestamp":""#;
 /// The counts of received webhooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Verified webhooks, counted once per endpoint.
+    /// The number of verified webhooks. A repeat at the same endpoint does not count.
     pub distinct: u64,
-    /// Verified webhooks, counted at each arrival.
+    /// The number of verified webhooks, with all repeats.
     pub arrived: u64,
-    /// Webhooks without an answer.
+    /// The number of requests without an answer, because their endpoint hangs.
     pub hung: u64,
-    /// Requests that are not valid webhooks.
+    /// The number of requests that are not valid webhooks.
     pub wrong: u64,
-    /// The first of those.
+    /// The reason why the first of those requests is not a valid webhook.
     pub first_wrong: Option<String>,
     /// The instant of the first verified webhook, in microseconds since 1970.
     pub first_at_us: i64,
-    /// The instant of the last one.
+    /// The instant of the last verified webhook, in microseconds since 1970.
     pub last_at_us: i64,
 }
 
@@ -69,7 +69,7 @@ impl Log {
     /// Sets the endpoints' secrets, in order.
     ///
     /// # Errors
-    /// If one is not a secret.
+    /// If a text is not a signing secret.
     pub fn trust(&mut self, secrets: &[String]) -> Result<()> {
         for (endpoint, secret) in self.endpoints.iter_mut().zip(secrets) {
             endpoint.webhook = Some(Webhook::new(secret)?);
@@ -77,7 +77,7 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the first endpoints hang.
+    /// Makes the first `endpoints` endpoints hang: they answer no request.
     pub const fn hang(&mut self, endpoints: usize) {
         self.hanging = endpoints;
     }
@@ -97,7 +97,7 @@ impl Log {
         Taken { waits_us: waits_us.collect(), progress: std::mem::take(&mut self.progress) }
     }
 
-    /// Returns whether the endpoint hangs, and counts it.
+    /// Returns whether the endpoint hangs. If so, counts its request as hung.
     pub const fn leaves_waiting(&mut self, place: usize) -> bool {
         if place < self.hanging {
             self.progress.hung = self.progress.hung.saturating_add(1);
@@ -142,7 +142,8 @@ fn headers(hook: &Hook<'_>) -> Result<HeaderMap> {
     Ok(headers)
 }
 
-/// Returns the instant in the body, truncated to milliseconds, so that a wait is never too short.
+/// Returns the instant in the body. The service truncates the instant to milliseconds, so a measured wait is up to one
+/// millisecond too long and never too short.
 fn happened_at_us(body: &[u8]) -> Result<i64> {
     let at = body.windows(INSTANT.len()).position(|window| window == INSTANT).context("the body has no time")?;
     let rest = body.get(at.saturating_add(INSTANT.len())..).unwrap_or_default();

@@ -17,19 +17,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::Running;
 
-/// The subcommand that runs them in their own process.
+/// The subcommand that runs the receivers in their own process.
 pub const SUBCOMMAND: &str = "receiver";
 /// The interval of checks.
 const LOOK: Duration = Duration::from_millis(10);
 /// The longest time without an arrival: longer than the lease of a delivery with a lost outcome.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// An order to the process, one line of JSON. Each gets one line in return.
+/// An order to the process: one line of JSON, which is answered with one line.
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
     /// Sets the secrets of the endpoints, in order.
     Trust(Vec<String>),
-    /// Makes the first endpoints hang.
+    /// Makes this number of endpoints hang, from the first on.
     Hang(usize),
     /// Returns the counts.
     Progress,
@@ -46,10 +46,10 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts endpoints.
+    /// Starts a process with this number of endpoints.
     ///
     /// # Errors
-    /// If they do not start.
+    /// If the process does not start, or an endpoint does not listen.
     pub fn start(endpoints: usize) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(SUBCOMMAND).args(["--endpoints", &endpoints.to_string()]);
@@ -73,15 +73,15 @@ impl Receiver {
         self.ports.iter().map(|port| format!("http://127.0.0.1:{port}/hooks")).collect()
     }
 
-    /// Sets their secrets, in order.
+    /// Sets the endpoints' secrets, in order.
     ///
     /// # Errors
-    /// If the process has ended, or one is not a secret.
+    /// If the process has ended, or a text is not a signing secret.
     pub fn trust(&mut self, secrets: Vec<String>) -> Result<()> {
         self.ask(&Order::Trust(secrets))
     }
 
-    /// Makes the first endpoints hang.
+    /// Makes the first `endpoints` endpoints hang: they answer no request.
     ///
     /// # Errors
     /// If the process has ended.
@@ -110,7 +110,7 @@ impl Receiver {
     /// Waits until the first webhook is verified.
     ///
     /// # Errors
-    /// If none arrives for a minute; otherwise as [`Receiver::progress`].
+    /// If no webhook is verified within a minute; otherwise as [`Receiver::progress`].
     pub async fn wait_for_first(&mut self) -> Result<()> {
         let since = Instant::now();
         while self.progress()?.distinct == 0 {
@@ -120,10 +120,10 @@ impl Receiver {
         Ok(())
     }
 
-    /// Waits until this number of webhooks is verified, each counted once per endpoint.
+    /// Waits until this number of webhooks is verified. A repeat at the same endpoint does not count.
     ///
     /// # Errors
-    /// If more arrive, or no new one for a minute; otherwise as [`Receiver::progress`].
+    /// If more webhooks arrive, or no new webhook for a minute; otherwise as [`Receiver::progress`].
     pub async fn wait_for(&mut self, distinct: u64) -> Result<Progress> {
         let (mut best, mut since) = (0, Instant::now());
         loop {

@@ -1,4 +1,4 @@
-//! The process of the receivers: each endpoint listens on its own port, like its own host.
+//! The process of the receivers. Each endpoint listens on its own port.
 
 use std::io::{BufRead as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,10 +17,10 @@ const REFUSED: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnec
 
 type Shared = Arc<Mutex<Log>>;
 
-/// Serves until the orders end. Prints the ports first.
+/// Serves until the standard input, which has the orders, ends. Prints the ports first.
 ///
 /// # Errors
-/// If it cannot listen.
+/// If a port cannot be opened.
 pub fn serve(endpoints: usize) -> Result<()> {
     let log = Arc::new(Mutex::new(Log::new(endpoints)));
     let (end, ended) = oneshot::channel();
@@ -34,7 +34,7 @@ pub fn serve(endpoints: usize) -> Result<()> {
         }
         say(&serde_json::to_string(&ports)?)?;
         std::thread::spawn(move || {
-            // The process has no purpose after the end of orders.
+            // Without orders the process has no purpose, so an error also ends it.
             let _ = obey(&log);
             let _ = end.send(());
         });
@@ -42,7 +42,7 @@ pub fn serve(endpoints: usize) -> Result<()> {
     })
 }
 
-/// Answers orders until they end.
+/// Reads orders from the standard input and answers them, until the input ends.
 fn obey(log: &Shared) -> Result<()> {
     for line in std::io::stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?)? {

@@ -1,4 +1,4 @@
-//! `cais sandbox` in its own process: an institution whose work does not count as the service's.
+//! `cais sandbox` in its own process: an institution, whose processor use is measured apart from the service's.
 
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
@@ -53,7 +53,7 @@ impl Institution {
         base.trim_start_matches("http://").trim_end_matches('/').parse().context("the address of the institution")
     }
 
-    /// Returns the settings that make it the service's acquirer.
+    /// Returns the settings that make the institution the service's acquirer.
     ///
     /// # Errors
     /// If no credentials were printed.
@@ -66,7 +66,7 @@ impl Institution {
         Ok(settings)
     }
 
-    /// Returns the settings that make it the service's crypto processor and source of rates.
+    /// Returns the settings that make the institution the service's crypto processor and source of rates.
     ///
     /// # Errors
     /// If no credentials were printed.
@@ -98,10 +98,10 @@ impl Institution {
         Ok(())
     }
 
-    /// Returns a printed credential.
+    /// Returns a credential that `cais sandbox` printed.
     ///
     /// # Errors
-    /// If it was not printed.
+    /// If the credential was not printed.
     pub fn credential(&self, name: &str) -> Result<String> {
         let text = self.credentials.get(name).and_then(Value::as_str);
         text.map(str::to_owned).with_context(|| format!("`cais sandbox` printed no {name}"))
