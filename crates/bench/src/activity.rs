@@ -22,10 +22,11 @@ use crate::numbers::count;
 
 /// Rows per change set.
 const AT_ONCE: usize = 500;
-/// The ids that the store uses per transfer: its own, and one for each side. Another number would mix the rows less
-/// well, which readers of a timeline notice.
+/// The number of ids that the store uses per transfer: one for the transfer, and one for each side. If the store used
+/// another number, charges and payouts of the timeline would be mixed less evenly.
 const IDS_OF_TRANSFER: u64 = 3;
-/// The ids that ten rows use: at most, so that no id lies after the present.
+/// The largest number of ids that ten rows use. If the rows use fewer ids, the activity ends a little before the present;
+/// no id lies after the present.
 const IDS_OF_TEN_ROWS: u64 = 14 * IDS_OF_TRANSFER;
 /// 2026-01-01T00:00:00Z, the instant of the first identifier.
 const FIRST_MS: u64 = 1_767_225_600_000;
@@ -34,8 +35,8 @@ const DESCRIPTION: &str = "two coffees and a cake";
 /// The account's share in another account's charge.
 const SHARE: &str = "10";
 
-/// The ids of a store being filled, in ascending order and equal intervals. A charge gets an id close to its entries, so
-/// the timeline is mixed as in real use.
+/// The ids of a store that is being filled, in ascending order and equal intervals. A charge gets an id close to the ids
+/// of its entries, so the timeline is mixed as in real use.
 #[derive(Debug)]
 pub struct Calendar {
     first_ms: u64,
@@ -68,7 +69,7 @@ impl Calendar {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Returns an id at the place of the id with that number; `part` distinguishes ids of the same place.
+    /// Returns an id with the instant of the id that has this number. `part` distinguishes ids of the same instant.
     fn uuid(&self, number: u64, part: u64) -> Uuid {
         let mut rest = [0; 10];
         for (slot, byte) in rest.iter_mut().skip(2).zip(part.to_be_bytes()) {
@@ -85,10 +86,10 @@ impl IdGenerator for Calendar {
     }
 }
 
-/// Adds rows to the account. Each is one line of its statement and one transaction of its timeline. The store must use
-/// the ids of `calendar`, and must be idle otherwise.
+/// Adds rows to the account. Each row is one line of the account's statement and one transaction of its timeline. The
+/// store must use the ids of `calendar`, and must be idle otherwise.
 ///
-/// Returns a key in the middle, with half of the rows after it.
+/// Returns a key in the middle: half of the rows are older, and half are newer.
 ///
 /// # Errors
 /// If a commit is refused.
@@ -118,7 +119,8 @@ struct Rows<'c> {
 }
 
 impl Rows<'_> {
-    /// Adds rows: of ten, six are charges, three payouts and one is a share. None has a fee, which would add a line.
+    /// Adds rows: of ten, six are charges, three are payouts and one is a share. No row has a fee, because a fee would add
+    /// a line to the statement.
     fn add(&mut self, numbers: Range<usize>) -> Result<()> {
         for number in numbers {
             match number % 10 {
@@ -152,12 +154,12 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Returns the id of the next row, close to those of its entries.
+    /// Returns the id of the next row, close to the ids of its entries.
     fn id<K: IdKind>(&self, number: usize) -> Id<K> {
         Id::new(self.calendar.uuid(self.now(), count(number).saturating_add(1)))
     }
 
-    /// Returns the next id of the store, after the transfers so far.
+    /// Returns the number of the id that the store uses next, after the transfers of this commit so far.
     fn now(&self) -> u64 {
         self.now.saturating_add(count(self.transfers.len()).saturating_mul(IDS_OF_TRANSFER))
     }

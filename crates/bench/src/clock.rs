@@ -1,4 +1,4 @@
-//! The time of day, from the same machine as the service's.
+//! The time of day. The service runs on the same machine and reads the same clock.
 
 use jiff::Timestamp;
 

@@ -12,7 +12,7 @@ pub struct Latencies {
     waits_us: Vec<u32>,
 }
 
-/// The waits that half, and 99 of 100, of the callers do not exceed.
+/// Two percentiles of the waits of many calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Percentiles {
     /// The median, in milliseconds.
@@ -32,7 +32,7 @@ impl Latencies {
         self.waits_us.extend(other.waits_us);
     }
 
-    /// Returns the percentiles; zero without waits.
+    /// Returns the percentiles. Without waits, both are zero.
     #[must_use]
     pub fn percentiles(mut self) -> Percentiles {
         self.waits_us.sort_unstable();

@@ -22,7 +22,7 @@ pub fn per_second(events: u64, elapsed: Duration) -> f64 {
     ratio(real(events), elapsed.as_secs_f64())
 }
 
-/// Returns a ratio; 0 for a unit of zero.
+/// Returns `value` divided by `unit`. Returns 0 if `unit` is not positive.
 #[must_use]
 pub fn ratio(value: f64, unit: f64) -> f64 {
     if unit > 0.0 { value / unit } else { 0.0 }
@@ -35,14 +35,14 @@ pub struct Rounds {
     pub number: usize,
     /// The arithmetic mean.
     pub mean: f64,
-    /// The lowest.
+    /// The lowest result.
     pub low: f64,
-    /// The highest.
+    /// The highest result.
     pub high: f64,
 }
 
 impl Rounds {
-    /// Summarizes rounds; all zero without any.
+    /// Summarizes rounds. Without rounds, all fields are zero.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let sum: f64 = values.iter().sum();

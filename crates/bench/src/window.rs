@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// The end of a load.
 #[derive(Debug, Clone, Copy)]
 pub enum Until {
-    /// After a counted time, preceded by an uncounted one.
+    /// After a warm-up that does not count, and a counted time.
     Time {
         /// The uncounted time.
         warm_up: Duration,
@@ -18,7 +18,7 @@ pub enum Until {
 }
 
 impl Until {
-    /// Returns a counted time in seconds, preceded by half a second.
+    /// Returns a counted time of `seconds`, after a warm-up of half a second that does not count.
     #[must_use]
     pub const fn seconds(seconds: u64) -> Self {
         Self::Time { warm_up: Duration::from_millis(500), measured: Duration::from_secs(seconds) }
@@ -50,7 +50,7 @@ impl Window {
         Self { began, counts_from, ends_at, calls, taken: AtomicU64::new(0) }
     }
 
-    /// Returns the number of the next call, from 0; `None` at the end of the load.
+    /// Returns the number of the next call, from 0. Returns `None` at the end of the load.
     #[must_use]
     pub fn next(&self, now: Instant) -> Option<u64> {
         if self.ends_at.is_some_and(|end| now >= end) {
@@ -60,13 +60,13 @@ impl Window {
         (number < self.calls).then_some(number)
     }
 
-    /// Returns whether a call that ended at an instant counts.
+    /// Returns whether a call that ended at `ended_at` counts.
     #[must_use]
     pub fn counts(&self, ended_at: Instant) -> bool {
         ended_at >= self.counts_from && self.ends_at.is_none_or(|end| ended_at <= end)
     }
 
-    /// Returns the counted time, after the end of all callers.
+    /// Returns the counted time. The call must follow the end of all callers.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         match self.ends_at {

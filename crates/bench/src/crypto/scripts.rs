@@ -20,13 +20,13 @@ pub struct Merchant {
     next: u64,
 }
 
-/// Returns merchants with quotes, with the keys in turn.
+/// Returns merchants that request quotes. The merchants use the keys in turn.
 #[must_use]
 pub fn quoters(keys: &[String], merchants: usize) -> Vec<Merchant> {
     of(keys, merchants, |key| post("/v1/crypto/quotes", key, "", QUOTE))
 }
 
-/// Returns merchants with deposits, with the keys in turn.
+/// Returns merchants that create deposits. The merchants use the keys in turn.
 #[must_use]
 pub fn depositors(keys: &[String], merchants: usize) -> Vec<Merchant> {
     of(keys, merchants, |key| post("/v1/crypto/deposits", key, "deposit-############", DEPOSIT))
@@ -53,7 +53,7 @@ impl Script for Merchant {
     }
 }
 
-/// A payer of the next payment without a payer.
+/// A payer. Each request pays the next payment record that no payer has paid yet.
 #[derive(Debug)]
 pub struct Payer {
     payments: Arc<Vec<String>>,
@@ -61,7 +61,7 @@ pub struct Payer {
     request: Vec<u8>,
 }
 
-/// Returns payers that pay each payment once.
+/// Returns payers that together pay each payment record once.
 #[must_use]
 pub fn payers(payments: &Arc<Vec<String>>, payers: usize) -> Vec<Payer> {
     let next = Arc::new(AtomicUsize::new(0));

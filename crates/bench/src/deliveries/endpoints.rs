@@ -8,11 +8,11 @@ use crate::http::{Connection, post};
 use crate::receiver::Receiver;
 use crate::service::Service;
 
-/// Registers every endpoint of the receivers, and sends the signing secrets to them. Endpoint `n` has the account
-/// `n % accounts`, and subscribes to the types from `wants`.
+/// Registers every endpoint of the receivers, and sends the signing secrets to the receivers. Endpoint `n` belongs to the
+/// account `n % accounts`, and subscribes to the type `wants(n)`.
 ///
 /// # Errors
-/// If the service refuses one.
+/// If the service refuses an endpoint, or the process of the receivers has ended.
 pub async fn register<'a>(service: &Service, receiver: &mut Receiver, wants: impl Fn(usize) -> &'a str) -> Result<()> {
     let mut connection = Connection::open(service.address()?).await?;
     let mut secrets = Vec::new();

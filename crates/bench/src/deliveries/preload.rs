@@ -18,10 +18,10 @@ use crate::store::changes::event_data;
 /// Events per change set, and the number of such change sets in flight.
 const AT_ONCE: usize = 200;
 const CHANGES_AT_ONCE: usize = 8;
-/// The age of the events: due, and far from their removal.
+/// The age of the events. Their deliveries are due, and housekeeping does not remove the events yet.
 const AGO: Duration = Duration::from_mins(10);
 
-/// Adds events, by accounts and types in turn.
+/// Adds `number` events. The pairs of account and type in `of` are used in turn.
 ///
 /// # Errors
 /// If a commit is refused.
@@ -41,10 +41,10 @@ pub async fn events(store: &Persistence, of: &[(AccountId, EventType)], number: 
     Ok(())
 }
 
-/// Returns the ids of the service's accounts, in the order of their keys.
+/// Returns the ids of the service's first `number` accounts, in the order of their keys.
 ///
 /// # Errors
-/// If one is missing.
+/// If an account is missing.
 pub async fn accounts(store: &Persistence, number: usize) -> Result<Vec<AccountId>> {
     let find = |number| async move {
         let account = store.find_account_by_email(&email(number)).await?;
@@ -56,7 +56,7 @@ pub async fn accounts(store: &Persistence, number: usize) -> Result<Vec<AccountI
 /// Returns the instant of the events.
 ///
 /// # Errors
-/// None with a valid clock.
+/// If the clock shows an instant at the end of the calendar.
 pub fn happened_at() -> Result<Timestamp> {
     let at = clock::now().checked_sub(SignedDuration::try_from(AGO)?)?;
     Ok(at.round(Unit::Microsecond)?)

@@ -1,4 +1,4 @@
-//! The deliveries in a database, read as by the API.
+//! Counts the deliveries in a database, with the queries that the API uses.
 
 use anyhow::Result;
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};

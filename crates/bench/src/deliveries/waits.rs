@@ -18,9 +18,9 @@ use crate::requests::{Created, creators, pay};
 use crate::service::Service;
 use crate::window::Until;
 
-/// The limit of a first attempt, in milliseconds.
+/// The largest permitted latency of a webhook while the service is idle, in milliseconds.
 const AT_ONCE_MS: f64 = 100.0;
-/// The largest factor of the latency with hanging receivers.
+/// The largest permitted ratio of the latency with hanging receivers to the latency without.
 const TIMES: f64 = 2.0;
 /// The pause after each payment, so that payments do not overlap.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -55,7 +55,7 @@ pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: us
     Ok(judged(line, engine, Target::AtMost(AT_ONCE_MS)))
 }
 
-/// Measures payments at a steady rate with 100 endpoints: first all answer, then some hang.
+/// Measures payments at a steady rate with 100 endpoints. First all endpoints answer; then some hang.
 pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, seconds: u64) -> Result<Line> {
     let mut receiver = Receiver::start(MANY)?;
     let mut service = Service::start(engine, server).await?;
@@ -91,7 +91,7 @@ async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Ve
     let keys = service.keys.get(..accounts).context("too few accounts")?;
     let load = Load { address: service.address()?, scripts: creators(keys, 0), until: Until::Calls(count(number)) };
     let outcome = load.run().await?.clean()?;
-    // Each caller has another account, so accounts alternate.
+    // Callers next to each other have different accounts, so the accounts alternate.
     let mut created: Vec<_> = outcome.scripts.into_iter().map(|script| script.created.into_iter()).collect();
     let mut mixed = Vec::new();
     while mixed.len() < number {

@@ -76,7 +76,7 @@ impl Connection {
     }
 }
 
-/// Parses the head of an answer, once complete.
+/// Parses the head of an answer. Returns `None` while the head is incomplete.
 fn parse(bytes: &[u8]) -> Result<Option<Head>> {
     let Some(end) = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD) else { return Ok(None) };
     let head = bytes.get(..end).unwrap_or_default();

@@ -59,7 +59,7 @@ async fn receive(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the beginning of the body, once the head is complete.
+/// Returns the position of the body. Returns `None` while the head is incomplete.
 fn begin(bytes: &[u8]) -> Result<Option<usize>> {
     let Some(end) = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD) else { return Ok(None) };
     let head = String::from_utf8_lossy(bytes.get(..end).unwrap_or_default()).to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! A closed loop over many connections: each sends the next request after its answer.
+//! A closed loop over many connections: each connection sends its next request after the answer to the request before.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub trait Script: Send + 'static {
     /// Returns the next whole request.
     ///
     /// # Errors
-    /// If none exists: the load fails.
+    /// If there is no request. The load then fails.
     fn request(&mut self) -> Result<&[u8]>;
 
     /// Checks an answer.
@@ -41,13 +41,13 @@ pub struct Load<S> {
 /// The result of a load.
 #[derive(Debug)]
 pub struct Outcome<S> {
-    /// All requests with expected answers.
+    /// The number of requests with an expected answer.
     pub answered: u64,
-    /// All requests with unexpected answers.
+    /// The number of requests with an unexpected answer.
     pub errors: u64,
     /// The first unexpected answer.
     pub first_error: Option<String>,
-    /// Counted requests with expected answers.
+    /// The number of requests whose expected answer arrived in the counted time.
     pub measured: u64,
     /// The counted time.
     pub elapsed: Duration,
@@ -58,16 +58,16 @@ pub struct Outcome<S> {
 }
 
 impl<S> Outcome<S> {
-    /// Returns expected answers per second.
+    /// Returns the counted requests per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         per_second(self.measured, self.elapsed)
     }
 
-    /// Fails unless all answers were expected.
+    /// Returns the result, if all answers were expected.
     ///
     /// # Errors
-    /// The first unexpected answer.
+    /// The first unexpected answer, with the numbers of requests.
     pub fn clean(self) -> Result<Self> {
         match self.first_error {
             None => Ok(self),

@@ -51,7 +51,7 @@ pub fn get_csv(path: &str, key: &str) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Returns a POST of a JSON body to `path`, with an idempotency key unless empty.
+/// Returns a POST of a JSON body to `path`. If `idempotency_key` is empty, the request has no idempotency key.
 #[must_use]
 pub fn post(path: &str, key: &str, idempotency_key: &str, body: &str) -> Vec<u8> {
     let idempotency_key = match idempotency_key {

@@ -12,7 +12,7 @@ use crate::database::{Engine, Place, Postgres};
 use crate::report::Line;
 use crate::store::{changes, seed};
 
-/// Charges in memory while a list is created.
+/// The largest number of charges in memory while a list is created.
 const AT_ONCE: usize = 20_000;
 
 /// Measures two accounts of one database, with a short and a long list.
@@ -20,7 +20,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
     let place = Place::fresh(engine, server)?;
     let persistence = place.open().await?;
     let lists = [fill(&persistence, SHORT).await?, fill(&persistence, long).await?];
-    // A new table has no statistics, unlike one in use.
+    // A new table has no statistics, unlike a table in use.
     place.run("VACUUM ANALYZE charges")?;
     let mut lines = Vec::new();
     for (what, from_middle) in [("first page of 50 charges", false), ("middle page of 50 charges", true)] {
@@ -34,7 +34,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
     Ok(lines)
 }
 
-/// Creates an account with charges. Returns the middle one.
+/// Creates an account with charges. Returns the account and its middle charge.
 async fn fill(persistence: &Persistence, rows: usize) -> Result<(AccountId, ChargeId)> {
     let (account, mut middle) = (fresh(), None);
     for first in (0..rows).step_by(AT_ONCE) {

@@ -1,4 +1,4 @@
-//! Pages of statement and timeline of accounts with mixed charges, payouts and split credits.
+//! Pages of the statement and of the timeline, for accounts with mixed charges, payouts and split credits.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
     Ok(lines)
 }
 
-/// Measures first and middle pages of both lists, for tables in the given state.
+/// Measures the first and the middle page of both lists. `state` describes the tables in the report.
 async fn pages(
     persistence: &Persistence,
     engine: Engine,

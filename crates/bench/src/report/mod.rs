@@ -37,7 +37,7 @@ impl Report {
 /// A figure.
 #[derive(Debug, Clone, Serialize)]
 pub struct Line {
-    /// The level of the system: `store`, `http`, `memory`, `pages`, `deliveries`, `upstream`, `crypto`.
+    /// The measured part: `store`, `http`, `memory`, `pages`, `dashboard`, `deliveries`, `upstream` or `crypto`.
     pub level: &'static str,
     /// The database.
     pub engine: &'static str,
@@ -45,11 +45,11 @@ pub struct Line {
     pub what: String,
     /// The unit.
     pub unit: &'static str,
-    /// The mean.
+    /// The value. For several rounds, usually their mean.
     pub value: f64,
-    /// The lowest and highest round of several.
+    /// The values of the lowest and of the highest round. `None` for a single round.
     pub spread: Option<(f64, f64)>,
-    /// The waits of callers.
+    /// The percentiles of the callers' waits.
     pub latency: Option<Percentiles>,
     /// The baseline.
     pub beside: Option<Beside>,
@@ -68,11 +68,11 @@ pub struct Beside {
     pub what: &'static str,
     /// The mean, in the unit of the line.
     pub value: f64,
-    /// The lowest and highest round.
+    /// The values of the lowest and of the highest round.
     pub spread: Option<(f64, f64)>,
 }
 
-/// The target of a figure: of the ratio with a baseline, otherwise of the figure itself.
+/// The target of a figure. With a baseline, the target applies to the ratio; otherwise to the figure itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
@@ -151,7 +151,7 @@ impl Line {
         self.beside.as_ref().map(|beside| ratio(self.value, beside.value))
     }
 
-    /// Returns whether the target is met; `None` without one.
+    /// Returns whether the target is met. Returns `None` without a target.
     #[must_use]
     pub fn verdict(&self) -> Option<bool> {
         let judged = self.ratio().unwrap_or(self.value);

@@ -74,7 +74,8 @@ fn figure(value: f64, spread: Option<(f64, f64)>, unit: &str) -> String {
     format!("{}{unit}{spread}", number(value))
 }
 
-/// Formats three significant digits. More would only look exact.
+/// Formats a whole number, or a number from 100 on, without decimals. A smaller number has one decimal from 10 on, and
+/// otherwise two. More digits would only look exact.
 fn number(value: f64) -> String {
     if value >= 100.0 || value.fract() == 0.0 {
         thousands(&format!("{value:.0}"))

@@ -10,7 +10,7 @@ use crate::numbers::count;
 
 /// The beginning of a charge in a body.
 const START: &[u8] = br#"{"id":""#;
-/// The largest number of callers of a round, so that rounds use different names.
+/// The largest number of callers of a round. Each round reserves this number of names, so rounds use different names.
 const MOST_CALLERS: usize = 512;
 /// The largest number of requests of a caller in one load.
 const ROOM: u64 = 100_000_000;
@@ -19,9 +19,9 @@ const BODY: &str = r#"{"amount":10.50,"description":"two coffees and a cake","pa
 /// A created charge, with the key of its account.
 #[derive(Debug, Clone)]
 pub struct Created {
-    /// The identifier as in a body.
+    /// The identifier, as bodies contain it.
     pub id: [u8; 30],
-    /// The key of its account.
+    /// The API key of the account.
     pub key: Arc<str>,
 }
 
@@ -32,7 +32,7 @@ impl Created {
         format!("/v1/charges/{}", String::from_utf8_lossy(&self.id))
     }
 
-    /// Returns whether a body is this charge.
+    /// Returns whether the body of an answer is this charge.
     #[must_use]
     pub fn is_in(&self, body: &[u8]) -> bool {
         body.strip_prefix(START).is_some_and(|rest| rest.starts_with(&self.id))
@@ -49,13 +49,13 @@ pub struct Create {
     pub created: Vec<Created>,
 }
 
-/// Returns the callers of a load, with the keys in turn. Loads of different rounds never use the same names.
+/// Returns the callers of a load. The callers use the keys in turn. Loads of different rounds never use the same names.
 #[must_use]
 pub fn creators(keys: &[String], round: u64) -> Vec<Create> {
     creators_of(keys, round, CALLERS)
 }
 
-/// Returns another number of callers, at most 512.
+/// Works like [`creators`], with the given number of callers, at most 512.
 #[must_use]
 pub fn creators_of(keys: &[String], round: u64, callers: usize) -> Vec<Create> {
     let keys: Vec<Arc<str>> = keys.iter().map(|key| Arc::from(key.as_str())).collect();

@@ -8,14 +8,14 @@ use super::Created;
 use crate::CALLERS;
 use crate::http::{Answer, Script, get};
 
-/// A caller that begins at its own place among the charges and cycles.
+/// A caller that reads all charges in turn, again and again. Each caller begins at another charge.
 #[derive(Debug, Clone)]
 pub struct Read {
     requests: Arc<Vec<(Vec<u8>, Created)>>,
     at: usize,
 }
 
-/// Returns the callers of a load, each at another place.
+/// Returns the callers of a load. Each caller begins at another charge.
 #[must_use]
 pub fn readers(charges: &[Created]) -> Vec<Read> {
     let requests = charges.iter().map(|charge| (get(&charge.path(), &charge.key), charge.clone()));

@@ -1,4 +1,4 @@
-//! Callers of the store: each commits its next change after the last one is durable.
+//! Callers of the store. Each caller commits its next change after the change before is durable.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::window::{Until, Window};
 /// The result of the callers.
 #[derive(Debug)]
 pub struct Called<T> {
-    /// The result of each call, uncounted ones included.
+    /// The result of each call, also of the calls that do not count.
     pub gave: Vec<T>,
-    /// Counted calls.
+    /// The number of calls that ended in the counted time.
     pub measured: u64,
     /// The counted time.
     pub elapsed: Duration,
@@ -26,14 +26,14 @@ pub struct Called<T> {
 }
 
 impl<T> Called<T> {
-    /// Returns calls per second.
+    /// Returns the counted calls per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         per_second(self.measured, self.elapsed)
     }
 }
 
-/// Runs `step`, which gets the number of the call, with all callers concurrently.
+/// Runs `step` from all callers concurrently, until the load ends. The argument of `step` is the number of the call.
 ///
 /// # Errors
 /// The first error of a step.

@@ -55,7 +55,7 @@ pub fn open(charge: &Charge) -> ChangeSet {
     steps::create_charge(charge, steps::idempotency_ref(charge.account, &charge.id.to_string()))
 }
 
-/// Returns commit 2 of a creation: the issued charge and the answer. `charge` is the one of commit 1.
+/// Returns commit 2 of a creation: the issued charge and the answer. `charge` is the charge of commit 1.
 #[must_use]
 pub fn issue(charge: &Charge) -> ChangeSet {
     let issued = in_status(Charge { version: 1, ..charge.clone() }, ChargeStatus::Pending);
@@ -76,7 +76,7 @@ pub fn seed(charges: &[Charge]) -> ChangeSet {
     }
 }
 
-/// Returns a payment of a seeded charge: version 1.
+/// Returns the change that credits a payment of a seeded charge. The stored charge has version 1.
 #[must_use]
 pub fn confirm(charge: &Charge) -> ChangeSet {
     let charge = Charge { version: 1, ..charge.clone() };

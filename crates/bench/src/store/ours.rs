@@ -15,7 +15,7 @@ use super::changes;
 use crate::numbers::count;
 use crate::window::Until;
 
-/// The accounts that creations are spread over.
+/// The number of accounts that the creations use in turn.
 const ACCOUNTS: usize = 16;
 /// The charges per seeding change, and the number of such changes in flight.
 const SEED_ROWS: usize = 200;
@@ -28,6 +28,7 @@ pub(super) const PAGE: u32 = 200;
 pub struct Ours {
     store: Persistence,
     accounts: Arc<Vec<AccountId>>,
+    /// The hot account, which receives all measured payments.
     hot: AccountId,
     created: u64,
     confirmed: u64,
@@ -108,10 +109,10 @@ impl Ours {
         Ok(called)
     }
 
-    /// Rebuilds the ledger and counts the rows. Returns the confirmed facts.
+    /// Rebuilds the ledger and counts the rows. Returns the confirmed numbers as a text for the report.
     ///
     /// # Errors
-    /// The inconsistency.
+    /// If the ledger or a number of rows is inconsistent.
     pub async fn verify(&self) -> Result<String> {
         let report = self.store.verify_ledger().await?;
         ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
@@ -149,7 +150,7 @@ async fn each(
     .await
 }
 
-/// Stores charges unchanged, many per commit.
+/// Inserts the charges as they are, many per commit.
 ///
 /// # Errors
 /// If a commit is refused.
@@ -170,7 +171,7 @@ fn account(accounts: &[AccountId], number: u64) -> Result<AccountId> {
     turn.and_then(|index| accounts.get(index)).copied().context("no accounts")
 }
 
-/// Returns the number of visible charges of an account, by paging through all.
+/// Returns the number of visible charges of an account. Reads all pages of the list.
 ///
 /// # Errors
 /// If the store does not answer.

@@ -54,7 +54,7 @@ pub fn hold(payout: &Payout) -> ChangeSet {
     steps::create_payout(payout, steps::idempotency_ref(payout.account, &payout.id.to_string()))
 }
 
-/// Returns commit 2: the payout was sent and completed at once, with the answer. `payout` is the one of commit 1.
+/// Returns commit 2: the payout was sent and completed at once, with the answer. `payout` is the payout of commit 1.
 #[must_use]
 pub fn complete(payout: &Payout) -> ChangeSet {
     let held = Payout { version: 1, ..payout.clone() };

@@ -22,7 +22,7 @@ fn payment(charge: &Created) -> Result<Vec<u8>> {
     Ok(post(&format!("/sandbox/cob/{}/pay", Txid::of_charge(id)), "", "", "{}"))
 }
 
-/// A payer of the next charge without a payer.
+/// A payer. Each request pays the next charge that no payer has paid yet.
 #[derive(Debug)]
 pub struct Payer {
     charges: Arc<Vec<Created>>,
@@ -30,7 +30,7 @@ pub struct Payer {
     request: Vec<u8>,
 }
 
-/// Returns payers that pay each charge once.
+/// Returns payers that together pay each charge once.
 #[must_use]
 pub fn payers(charges: &Arc<Vec<Created>>, payers: usize) -> Vec<Payer> {
     let next = Arc::new(AtomicUsize::new(0));
@@ -67,14 +67,14 @@ pub async fn pay_at(address: std::net::SocketAddr, charges: &[Created], per_seco
     Ok(())
 }
 
-/// A merchant with payouts.
+/// A merchant that sends payouts.
 #[derive(Debug)]
 pub struct PayOut {
     template: Template,
     next: u64,
 }
 
-/// Returns merchants, with the keys in turn.
+/// Returns merchants. The merchants use the keys in turn.
 #[must_use]
 pub fn merchants(keys: &[String], merchants: usize) -> Vec<PayOut> {
     const BODY: &str = r#"{"amount":1.00,"pix_key":"ana@example.com","external_id":"out-############"}"#;
