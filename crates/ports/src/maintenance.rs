@@ -29,7 +29,8 @@ pub struct Pruned {
 pub struct PruneBefore {
     /// Idempotency records without a due time.
     pub idempotency_records: Timestamp,
-    /// Callbacks that are done, crypto quotes that expired without use, and commit marks of batches.
+    /// Callbacks that are done, crypto quotes that expired without use, commit marks of batches, and sessions and
+    /// confirmations that have expired.
     pub marks: Timestamp,
     /// Rows of three kinds: unmatched callbacks; events without pending deliveries, with their deliveries and attempts;
     /// and remains of deleted endpoints.
@@ -73,10 +74,11 @@ pub struct Verification {
 #[async_trait]
 pub trait Maintenance: Send + Sync {
     /// Rebuilds all balances from their entries at one instant, and checks these rules:
-    /// - Sums, running balances and counts are right, and no balance of a merchant is negative.
+    /// - The sum of the entries, the running balances and the number of entries of each ledger account are right, and no
+    ///   balance of a merchant is negative.
     /// - Event sequences have no gaps, and every payment is credited in full once.
     /// - Blocked balances are the sum of their blocks.
-    /// - Pending balances are the money that waits, minus the seized part.
+    /// - Pending balances are the money that waits for its release, minus the seized part.
     /// - The sum of all balances is zero.
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
 

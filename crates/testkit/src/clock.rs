@@ -38,7 +38,7 @@ impl ManualClock {
     }
 }
 
-/// Begins where the builders begin.
+/// The clock begins at the instant at which the builders create all records.
 impl Default for ManualClock {
     fn default() -> Self {
         Self::new(start())

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// The log lines of the thread that created this, until it is dropped.
+/// The log lines of the thread that created this value, until the value is dropped.
 pub struct CapturedLogs {
     lines: Lines,
     _guard: DefaultGuard,

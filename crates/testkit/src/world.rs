@@ -89,14 +89,14 @@ impl World {
         Self { ports, store, clock, psp, second, processor, account }
     }
 
-    /// Returns the same world with other acquirers.
+    /// Returns the same surroundings with other acquirers.
     #[must_use]
     pub fn with_acquirers(mut self, acquirers: impl Acquirers + 'static) -> Self {
         self.ports.acquirers = Arc::new(acquirers);
         self
     }
 
-    /// Returns the same world with the crypto processor, and this spread on its prices.
+    /// Returns the same surroundings with the crypto processor, and this spread on its prices.
     #[must_use]
     pub fn with_crypto(mut self, spread: &str) -> Self {
         let (processor, rates) = (Arc::new(self.processor.clone()), Arc::new(self.processor.clone()));
@@ -104,25 +104,25 @@ impl World {
         self
     }
 
-    /// Returns the same world over another store.
+    /// Returns the same surroundings over another store.
     #[must_use]
     pub fn over(&self, store: impl Store + 'static) -> Self {
         Self { ports: Ports { store: Arc::new(store), ..self.ports.clone() }, ..self.clone() }
     }
 
-    /// Returns the same world over a store in which all tasks read before any task writes.
+    /// Returns the same surroundings over a store in which all tasks read before any task writes.
     #[must_use]
     pub fn contended(&self) -> Self {
         self.over(ContendedStore::new(self.store.clone()))
     }
 
-    /// Returns the same world with a hook before each commit is checked.
+    /// Returns the same surroundings with a hook before each commit is checked.
     #[must_use]
     pub fn before_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         self.over(HookedStore::new(self.store.clone(), hook, || {}))
     }
 
-    /// Returns the same world with a hook after each commit, before its caller has the result.
+    /// Returns the same surroundings with a hook after each commit, before its caller has the result.
     #[must_use]
     pub fn after_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         self.over(HookedStore::new(self.store.clone(), || {}, hook))
@@ -162,7 +162,7 @@ impl World {
         (paid, pix)
     }
 
-    /// Reads a charge as the first read of its second.
+    /// Reads a charge with a new gate. So an earlier read in the same second does not prevent the refresh from the acquirer.
     pub async fn read(&self, charge: &Charge) -> Charge {
         let name = ChargeName::Id(charge.id);
         right(fetch::fetch(&self.ports, &SyncGate::new(), charge.account, &name).await)
@@ -252,7 +252,7 @@ impl World {
         self.store.events(self.account.id).iter().map(|stored| stored.event.kind).collect()
     }
 
-    /// Returns the published events without payments of charges.
+    /// Returns the published events, except those of paid charges.
     #[must_use]
     pub fn later_event_types(&self) -> Vec<EventType> {
         self.event_types().into_iter().filter(|kind| *kind != EventType::ChargePaid).collect()

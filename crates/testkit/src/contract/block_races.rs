@@ -65,7 +65,7 @@ pub async fn credits_race_with_opening_blocks(h: &mut Harness) {
     }
 }
 
-/// A single caller ends the block. The others, and those who read another amount, get `Stale`.
+/// A single caller ends the block. All other callers, and callers that read another amount, get `Stale`.
 pub async fn block_ended_by_many_callers_ends_once(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
@@ -127,7 +127,7 @@ struct RacingDisputes {
     random: Random,
     account: AccountId,
     disputes: Vec<Dispute>,
-    /// The sum of all income; no money leaves for good.
+    /// The sum of all income. No step takes money out of the account permanently.
     total: i64,
     /// The largest number of blocks that were open at once.
     fullest: usize,

@@ -49,7 +49,7 @@ pub async fn queues_of_no_active_endpoint_have_no_deliveries(h: &mut Harness) {
     assert_eq!(claim(h, &[&called], 10).await.len(), 1);
 }
 
-/// Readers see the cancellation at once, and the store applies it soon. Later epochs of the endpoint do not change it.
+/// Readers see the cancellation at once, and the store applies it soon. Later epochs of the endpoint do not end the cancellation.
 pub async fn waiting_delivery_is_cancelled_when_endpoint_ends(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;

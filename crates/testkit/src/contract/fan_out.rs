@@ -17,7 +17,7 @@ use crate::builders::{
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Endpoints that subscribe to its type, and those that subscribe to everything, get one delivery each.
+/// Endpoints that subscribe to the event's type, and endpoints that subscribe to everything, get one delivery each.
 pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
     let account = h.account().await.id;
     let all = h.endpoint(account, 0).await;
@@ -56,7 +56,7 @@ pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
     }
 }
 
-/// The subscription of such an endpoint has no effect, even if a charge names the endpoint.
+/// The subscription of an inactive or ended endpoint has no effect, even if a charge names the endpoint.
 pub async fn inactive_and_ended_endpoints_get_no_delivery(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(3);
@@ -118,7 +118,7 @@ pub async fn charge_events_reach_the_endpoint_that_it_names(h: &mut Harness) {
     assert_eq!(kinds, [EventType::ChargePaid]);
 }
 
-/// This includes events of several accounts; each event has its own deliveries.
+/// The change set has events of several accounts. Each event has its own deliveries.
 pub async fn events_of_a_change_set_have_separate_deliveries(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -138,7 +138,7 @@ pub async fn events_of_a_change_set_have_separate_deliveries(h: &mut Harness) {
     }
 }
 
-/// The reason for the refusal has no effect.
+/// The change set is refused because its transfer has no cover. Only accepted change sets create deliveries.
 pub async fn refused_change_set_leaves_no_delivery(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -153,7 +153,7 @@ pub async fn refused_change_set_leaves_no_delivery(h: &mut Harness) {
     }
 }
 
-/// The endpoint gets no delivery of its own end; the others do.
+/// The endpoint gets no delivery of the event about its own end. The other endpoints of the account do.
 pub async fn ended_endpoint_gets_no_event_of_its_end(h: &mut Harness) {
     let account = h.account().await.id;
     let (ending, other) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);

@@ -56,7 +56,7 @@ pub async fn infraction_is_opened_and_resolved(h: &mut Harness) {
     }
 }
 
-/// The charge is refunded. The endpoint that the charge names gets that event, but not the infraction's.
+/// The charge is refunded. The endpoint that the charge names gets the event of the refund, but not the events of the infraction.
 pub async fn charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, 0) };

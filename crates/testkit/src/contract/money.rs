@@ -10,7 +10,7 @@ use super::harness::{after_s, hold, income, merchant, movement, not_covered};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payment, main_acquirer, start, steps};
 
-/// The amount beyond the charge's is credited in full.
+/// The part of the payment beyond the charge's amount is credited in full.
 pub async fn payment_is_credited_less_its_fee(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;

@@ -51,7 +51,7 @@ pub async fn failed_payout_returns_all_money(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [1_050, 0, 0, 0]);
 }
 
-/// Its external id is free until the retry; its instruction id never is.
+/// The external id of the payout is free until the retry. Its instruction id is never free.
 pub async fn abandoned_payout_is_tried_again(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_100).await;
@@ -76,7 +76,8 @@ pub async fn abandoned_payout_is_tried_again(h: &mut Harness) {
     assert_eq!(reopened, Payout { version: 3, ..pending });
 }
 
-/// Its idempotency record, names, row and money leave no trace. With one centavo more the payout is accepted.
+/// Neither the idempotency record nor the identifiers, the row or the transfers of the payout are stored. With one centavo more the payout is
+/// accepted.
 pub async fn uncovered_payout_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_049).await;

@@ -57,7 +57,7 @@ pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     assert_eq!(h.store.put(Vec::new(), None).await.unwrap().unwrap(), []);
 }
 
-/// The rule applies to each queue, for any order of creation.
+/// In each queue the longest overdue deliveries are claimed first, for any order of creation.
 pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
@@ -141,7 +141,7 @@ pub async fn delivery_with_expired_lease_is_claimed_again(h: &mut Harness) {
     assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "a resend changes no failing period");
 }
 
-/// A retry or a lease further ahead than a correct clock writes ends at the next call.
+/// If the time of a retry or the end of a lease is further ahead than a correct clock writes, the next call makes the delivery due.
 pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
     let account = h.account().await.id;
     let ahead_s = CLOCK_DIFFERENCE.as_secs();
@@ -203,7 +203,7 @@ pub async fn late_outcome_counts_without_another_claim(h: &mut Harness) {
     assert_eq!(claim(h, &[&endpoint], 3 * LEASE_S).await, []);
 }
 
-/// A retry follows at its due time and not before, or never. A repeated report has a single effect.
+/// A retry follows at its due time and not before. After a final outcome no attempt follows. A repeated report has a single effect.
 pub async fn outcomes_are_stored(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;

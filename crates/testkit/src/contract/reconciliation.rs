@@ -19,7 +19,8 @@ use crate::builders::{
     payout_in_status, start, steps, withdrawal_in_status,
 };
 
-/// The list has only payments of the acquirer, by instant and end-to-end id. The time of the credit and the role do not matter.
+/// The list has only payments of the acquirer, by instant of receipt and end-to-end id. The instant of the credit and the payment's role do
+/// not matter.
 pub async fn payments_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await, h.account().await];
     let mut written = Vec::new();
@@ -204,7 +205,7 @@ fn other() -> AcquirerName {
     AcquirerName::parse("second").unwrap()
 }
 
-/// Returns an end-to-end id with this tail, padded behind it; before all that the builders create.
+/// Returns an end-to-end id with this tail, padded behind it. The id sorts before all ids that the builders create.
 fn named(tail: &str) -> EndToEndId {
     EndToEndId::compose("00000000", start(), &format!("{tail:0<11}")).unwrap()
 }

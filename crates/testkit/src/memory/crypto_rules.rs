@@ -1,4 +1,4 @@
-//! The audit rules for crypto: the ledger moved the sums that deposits with their payments, and withdrawals, state.
+//! The audit rules for crypto: the ledger moved the sums that are stored with deposits, with their payments, and with withdrawals.
 
 use std::collections::BTreeMap;
 

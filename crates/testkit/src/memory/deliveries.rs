@@ -26,11 +26,11 @@ pub(super) struct Row {
     pub(super) epoch: i64,
     pub(super) event: EventId,
     pub(super) kind: EventType,
-    /// Present only for a test.
     pub(super) status: DeliveryStatus,
     pub(super) tries: u32,
     pub(super) fence: i64,
-    /// The instant from which it is claimable; the end of its lease while it is claimed. `None` unless it is pending.
+    /// The instant from which the delivery can be claimed. For a claimed delivery, this is the end of its lease. `None` if the delivery is not
+    /// pending.
     pub(super) due_at: Option<Timestamp>,
     pub(super) lease_until: Option<Timestamp>,
     /// `true` if a resend follows when the attempt in flight ends.
@@ -70,7 +70,7 @@ impl Row {
         self.lease_until.is_some_and(|until| until > now)
     }
 
-    /// Returns since when the delivery waits to be claimed; `None` if it does not wait.
+    /// Returns the instant since which the delivery waits for a claim. Returns `None` if the delivery does not wait.
     pub(super) fn due_since(&self, now: Timestamp) -> Option<Timestamp> {
         let pending = self.status == DeliveryStatus::Pending;
         self.due_at.filter(|due| pending && *due <= now)

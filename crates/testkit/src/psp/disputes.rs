@@ -102,7 +102,7 @@ impl FakePsp {
         self.begin_to_take(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
     }
 
-    /// Returns an amount of a Pix, in centavos, because of an infraction, as far as `progress`.
+    /// Adds a return of a Pix because of an infraction, with this amount in centavos and this progress.
     pub fn begin_to_take(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let (name, return_id) = ("med".to_owned(), Some(a_return_id()));
         let (nature, amount) = (ReturnNature::Infraction, Money::from_centavos(centavos));

@@ -141,7 +141,8 @@ struct State {
     resting: bool,
     reports_infractions: bool,
     shows_words: bool,
-    /// `true` if undecided infractions show no defense, and lists no returns of lost ones.
+    /// `true` if undecided infractions do not show whether they have a defense, and lists do not show the returns of lost
+    /// infractions.
     is_vague: bool,
     shows_defenses: bool,
     shows_received: bool,
@@ -159,7 +160,7 @@ struct State {
     unlisted: Vec<EndToEndId>,
     /// Returns that are shown only by their own id.
     lone_returns: Vec<ReturnedPart>,
-    /// Lists of a span from the first instant on, and before the second, get no reply.
+    /// A request of a list gets no reply if its span overlaps the time between these instants.
     dark: Option<(Timestamp, Timestamp)>,
     /// The acquirer's own clock, as its replies show it.
     own_clock: Option<Timestamp>,
@@ -289,12 +290,12 @@ impl FakePsp {
         self.state().resting = resting;
     }
 
-    /// Sets the clock that its replies show.
+    /// Sets the acquirer's own clock, which its replies show.
     pub fn set_clock(&self, at: Timestamp) {
         self.state().own_clock = Some(at);
     }
 
-    /// Stops replies to lists of that span.
+    /// Stops replies to requests of lists whose span overlaps `span`. `None` resumes the replies.
     pub fn goes_dark(&self, span: Option<(Timestamp, Timestamp)>) {
         self.state().dark = span;
     }

@@ -8,15 +8,15 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 
 use crate::process::run;
 
-/// Names a program to test instead of the built one.
+/// The variable that names a program to test instead of the built program.
 const OVERRIDE: &str = "CAIS_BINARY";
-/// The variables that cargo sets for the package of a test. With them set, a build would find everything changed.
+/// The variables that cargo sets for the package of a test. If a build received them, cargo would build all packages again.
 const OF_THIS_PACKAGE: [&str; 5] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"];
 
-/// Returns the program, built at most once per test process with the profile of the test. `CAIS_BINARY` names another.
+/// Returns the program, built at most once per test process with the profile of the test. `CAIS_BINARY` names another program.
 ///
 /// # Errors
-/// If it does not build.
+/// If the program cannot be built.
 pub fn cais_binary() -> Result<&'static Path> {
     static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let binary = BINARY.get_or_init(|| find().map_err(|error| format!("{error:#}")));

@@ -59,11 +59,11 @@ struct Addresses {
 }
 
 impl Cais {
-    /// Starts the service with only its addresses and folders configured. The acquirer is the built-in sandbox, as in every configuration
-    /// without one.
+    /// Starts the service with a minimal configuration. Unless a variable configures an acquirer, `CAIS_SANDBOX` is set, and the
+    /// built-in sandbox is the acquirer.
     ///
     /// # Errors
-    /// If it cannot be built, or does not become ready; with the end of its log.
+    /// If the program cannot be built, or the service does not become ready. The error has the end of the service's log.
     pub async fn start(engine: Engine) -> Result<Self> {
         Self::start_with(engine, &[]).await
     }
@@ -84,7 +84,7 @@ impl Cais {
     /// Prepares a service without starting it, for its command line alone.
     ///
     /// # Errors
-    /// If it cannot be built, or PostgreSQL does not start.
+    /// If the program cannot be built, or PostgreSQL does not start.
     pub fn prepare(engine: Engine, environment: &[(&str, &str)]) -> Result<Self> {
         cais_binary()?;
         let folder = Folder::new("cais-test-")?;
@@ -98,7 +98,7 @@ impl Cais {
         if engine == Engine::Postgres {
             let url = Cluster::shared()?.fresh_database()?;
             all.insert("CAIS_DATABASE_URL".to_owned(), url);
-            // With a server, every node must be configured with the same key. With a file, the service creates its own.
+            // With PostgreSQL, every node must be configured with the same master key. With SQLite, the service creates its own.
             all.insert(
                 "CAIS_MASTER_KEY".to_owned(),
                 "5a5b5c5d5e5f6a6b6c6d6e6f7a7b7c7d7e7f8a8b8c8d8e8f9a9b9c9d9e9fa0a1".to_owned(),
@@ -113,7 +113,7 @@ impl Cais {
     /// Starts the service, or starts it again on the same data. Returns after it is ready.
     ///
     /// # Errors
-    /// If it does not become ready; with the end of its log.
+    /// If the service does not become ready. The error has the end of its log.
     pub async fn launch(&mut self) -> Result<()> {
         ensure!(self.process.is_none(), "cais is running");
         let addresses = self.data_dir().join("addresses.json");
@@ -141,7 +141,7 @@ impl Cais {
     /// Kills the process as a power failure would: none of its code runs any more.
     ///
     /// # Errors
-    /// If it is not running.
+    /// If the process is not running.
     pub fn kill9(&mut self) -> Result<()> {
         let Running { mut child, watchdog } = self.process.take().context("cais is not running")?;
         child.kill()?;
@@ -150,10 +150,10 @@ impl Cais {
         Ok(())
     }
 
-    /// Requests an orderly shutdown, and waits for its end.
+    /// Requests an orderly shutdown, and waits until the process has ended.
     ///
     /// # Errors
-    /// If it is not running, or does not end.
+    /// If the process is not running, or does not end.
     pub fn terminate(&mut self) -> Result<ExitStatus> {
         self.terminate_by("TERM")
     }
@@ -190,10 +190,10 @@ impl Cais {
         self.launch().await
     }
 
-    /// Runs a subcommand on the same data and returns the JSON that it prints; `null` if it prints nothing.
+    /// Runs a subcommand on the same data and returns the JSON that the subcommand prints. Returns `null` if it prints nothing.
     ///
     /// # Errors
-    /// The output of a subcommand that fails, or that prints no JSON.
+    /// If the subcommand fails, or prints other text than JSON. The error has its output.
     pub fn cli(&self, arguments: &[&str]) -> Result<Value> {
         let printed = run(self.command()?.args(arguments).arg("--json"))?;
         if printed.trim().is_empty() {
@@ -205,7 +205,7 @@ impl Cais {
     /// Runs a subcommand that may fail. Returns its exit code and its whole output.
     ///
     /// # Errors
-    /// If it cannot be run at all.
+    /// If the subcommand cannot be started.
     pub fn cli_raw(&self, arguments: &[&str]) -> Result<(Option<i32>, String)> {
         let output = output(self.command()?.args(arguments))?;
         let mut printed = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -226,13 +226,13 @@ impl Cais {
         Ok(key.context("`key create` printed no `key`")?.to_owned())
     }
 
-    /// Returns a client without a key, below the root of the listener.
+    /// Returns a client without a key, for paths from the root of the listener.
     #[must_use]
     pub fn http(&self) -> Http {
         Http::new(self.client.clone(), &self.base_url(), None)
     }
 
-    /// Returns a client with a key, below the root of the listener.
+    /// Returns a client with a key, for paths from the root of the listener.
     #[must_use]
     pub fn http_as(&self, key: &str) -> Http {
         Http::new(self.client.clone(), &self.base_url(), Some(key))
@@ -257,7 +257,7 @@ impl Cais {
         self.folder.path()
     }
 
-    /// Returns the URL of its database, if that is not the default.
+    /// Returns the URL of the PostgreSQL database. Returns `None` if the data is in a file of the data folder.
     #[must_use]
     pub fn database_url(&self) -> Option<&str> {
         self.environment.get("CAIS_DATABASE_URL").map(String::as_str)
@@ -306,7 +306,7 @@ impl Cais {
         end().unwrap_or_default()
     }
 
-    /// Waits for the file with the addresses. A partly written file does not parse.
+    /// Waits for the file with the addresses. While the file is only partly written, it cannot be parsed, and the wait goes on.
     fn wait_for_addresses(&mut self, file: &Path) -> Result<Addresses> {
         let running = self.process.as_mut().context("cais is not running")?;
         let found = wait_for("the start of cais", DEADLINE, || {
