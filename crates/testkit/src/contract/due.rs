@@ -14,11 +14,12 @@ use crate::builders::{a_callback, in_status, pending_charge, start, steps};
 /// Due times, in seconds, in an order that no list returns.
 const DUE_S: [i64; 5] = [40, 10, 30, 50, 20];
 
-/// The cases of the work lists. A case has an instant in seconds, a limit, and the expected part of the five items in the order of their due
-/// times: how many items are skipped, and how many follow.
+/// The cases of the work lists. A case has an instant in seconds, a limit, and the expected part of the five items in the
+/// order of their due times: how many items are skipped, and how many follow.
 ///
-/// In the last four cases the due times are far ahead of the instant. An item whose due time is further ahead than the longest pause (300 s)
-/// and the permitted difference of clocks (30 s) is due at once, because only a wrong clock can have written it ([`cais_ports::Due`]).
+/// In the last four cases the due times are far ahead of the instant. If a due time is further ahead than the longest pause
+/// (300 s) plus the permitted difference of clocks (30 s), the item is due at once, because only a wrong clock can have
+/// written the due time ([`cais_ports::Due`]).
 pub(super) const AT_S: [(i64, u32, usize, usize); 9] = [
     (9, 50, 0, 0),
     (10, 50, 0, 1),

@@ -76,8 +76,8 @@ pub async fn abandoned_payout_is_tried_again(h: &mut Harness) {
     assert_eq!(reopened, Payout { version: 3, ..pending });
 }
 
-/// Neither the idempotency record nor the identifiers, the row or the transfers of the payout are stored. With one centavo more the payout is
-/// accepted.
+/// Neither the idempotency record nor the identifiers, the row or the transfers of the payout are stored. With one centavo
+/// more the payout is accepted.
 pub async fn uncovered_payout_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_049).await;

@@ -29,8 +29,8 @@ pub(super) struct Row {
     pub(super) status: DeliveryStatus,
     pub(super) tries: u32,
     pub(super) fence: i64,
-    /// The instant from which the delivery can be claimed. For a claimed delivery, this is the end of its lease. `None` if the delivery is not
-    /// pending.
+    /// The instant from which the delivery can be claimed. For a claimed delivery, this is the end of its lease. `None` if
+    /// the delivery is not pending.
     pub(super) due_at: Option<Timestamp>,
     pub(super) lease_until: Option<Timestamp>,
     /// `true` if a resend follows when the attempt in flight ends.
