@@ -8,8 +8,8 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId, Rate, Side};
 use cais_domain::ids::{CryptoDepositId, CryptoWithdrawalId};
 use cais_ports::{
-    AcquirerError, CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder, ExchangeRates,
-    ListRequest, UpstreamDeposit, UpstreamPage, UpstreamWithdrawal, UsdRate,
+    AcquirerError, CodeOutcome, CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder,
+    ExchangeRates, ListRequest, UpstreamDeposit, UpstreamPage, UpstreamWithdrawal, UsdRate,
 };
 use jiff::Timestamp;
 
@@ -115,8 +115,8 @@ impl CryptoProcessor for GuardedProcessor {
         batch: &ProcessorId,
         at: Timestamp,
         budget: Duration,
-    ) -> Result<(), AcquirerError> {
-        // Without a fresh code the call fails before a request is sent. So the outcome does not count.
+    ) -> Result<CodeOutcome, AcquirerError> {
+        // Without an unused code no request is sent. So the outcome does not count.
         self.guard.call_aside("verify_withdrawal", budget, self.inner.verify_withdrawal(batch, at, budget)).await
     }
 

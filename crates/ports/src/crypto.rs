@@ -36,11 +36,19 @@ pub enum CryptoCallback {
     },
 }
 
+/// The result of a verification without an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeOutcome {
+    /// The processor accepted the code.
+    Accepted,
+    /// Another withdrawal used the code of this instant, because a code is valid once. No request was sent.
+    UsedBefore,
+}
+
 /// A crypto processor. Each call ends within its `budget`.
 ///
 /// The processor does not detect repeats by our identifiers: a second order creates a second deposit or withdrawal.
 /// After [`AcquirerError::OutcomeUnknown`], look the order up by our identifier before you send it again.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CryptoProcessor: Send + Sync {
     /// Returns the configured name.
@@ -92,15 +100,14 @@ pub trait CryptoProcessor: Send + Sync {
 
     /// Confirms a created withdrawal with a one-time code of the instant `at`.
     ///
-    /// The code of one instant confirms one withdrawal, so a second call within the life of the code returns
-    /// `Unavailable`. A refused code returns `Unavailable` too, because the next call has another code. The processor
-    /// rejects a withdrawal that is never verified.
+    /// A refused code returns `Unavailable`, because the next call has another code. The processor rejects a withdrawal
+    /// that is never verified.
     async fn verify_withdrawal(
         &self,
         batch: &ProcessorId,
         at: Timestamp,
         budget: Duration,
-    ) -> Result<(), AcquirerError>;
+    ) -> Result<CodeOutcome, AcquirerError>;
 
     /// Reads our withdrawal in its batch. If the batch is missing, the error is `OutcomeUnknown`, because the processor
     /// has assigned its id. If the batch has another identifier of ours, the error is `OutcomeUnknown` too.

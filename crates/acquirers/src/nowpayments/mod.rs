@@ -23,8 +23,8 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId, Rate, Side};
 use cais_domain::ids::{CryptoDepositId, CryptoWithdrawalId};
 use cais_ports::{
-    AcquirerError, CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder, ListRequest,
-    UpstreamDeposit, UpstreamPage, UpstreamWithdrawal,
+    AcquirerError, CodeOutcome, CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder,
+    ListRequest, UpstreamDeposit, UpstreamPage, UpstreamWithdrawal,
 };
 use jiff::Timestamp;
 
@@ -120,11 +120,10 @@ impl CryptoProcessor for NowPayments {
         batch: &ProcessorId,
         at: Timestamp,
         budget: Duration,
-    ) -> Result<(), AcquirerError> {
-        let Some(code) = self.codes.take(at) else {
-            return Err(AcquirerError::Unavailable("the one-time code of this instant was used before".to_owned()));
-        };
-        withdrawal::verify(&self.api, batch, &code, Deadline::after(budget)).await
+    ) -> Result<CodeOutcome, AcquirerError> {
+        let Some(code) = self.codes.take(at) else { return Ok(CodeOutcome::UsedBefore) };
+        withdrawal::verify(&self.api, batch, &code, Deadline::after(budget)).await?;
+        Ok(CodeOutcome::Accepted)
     }
 
     async fn get_withdrawal(

@@ -12,7 +12,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId, Rate, Side};
 use cais_domain::ids::{CryptoDepositId, CryptoWithdrawalId};
 use cais_ports::{
-    AcquirerError, Clock as _, CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder,
+    AcquirerError, Clock as _, CodeOutcome, CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder,
     ExchangeRates, ListRequest, UnreadableRow, UpstreamDeposit, UpstreamPage, UpstreamWithdrawal, UsdRate,
 };
 use jiff::Timestamp;
@@ -208,7 +208,12 @@ impl CryptoProcessor for FakeProcessor {
         self.order(|state, now| state.create_withdrawal(order, now)).await
     }
 
-    async fn verify_withdrawal(&self, batch: &ProcessorId, at: Timestamp, _: Duration) -> Result<(), AcquirerError> {
+    async fn verify_withdrawal(
+        &self,
+        batch: &ProcessorId,
+        at: Timestamp,
+        _: Duration,
+    ) -> Result<CodeOutcome, AcquirerError> {
         self.order(|state, _| state.verify(batch, at)).await
     }
 

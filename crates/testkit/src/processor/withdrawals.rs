@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use cais_domain::crypto::{CryptoAmount, ProcessorId};
 use cais_domain::ids::CryptoWithdrawalId;
-use cais_ports::{AcquirerError, Clock as _, CryptoWithdrawalOrder, UpstreamWithdrawal, UpstreamWithdrawalStatus};
+use cais_ports::{
+    AcquirerError, Clock as _, CodeOutcome, CryptoWithdrawalOrder, UpstreamWithdrawal, UpstreamWithdrawalStatus,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{FakeProcessor, State, down, refused, silent};
@@ -208,7 +210,7 @@ impl State {
         }
     }
 
-    pub(super) fn verify(&mut self, batch: &ProcessorId, at: Timestamp) -> Result<(), AcquirerError> {
+    pub(super) fn verify(&mut self, batch: &ProcessorId, at: Timestamp) -> Result<CodeOutcome, AcquirerError> {
         let code = at.as_second().checked_div(CODE_S);
         let unavailable = |reason: &str| Err(AcquirerError::Unavailable(reason.to_owned()));
         match self.verifying {
@@ -220,7 +222,7 @@ impl State {
             Sending::Takes | Sending::Completes | Sending::LosesReplies | Sending::TakesAndRefuses => {}
         }
         if self.last_code == code {
-            return unavailable("the code was used before");
+            return Ok(CodeOutcome::UsedBefore);
         }
         let named = self.batches.iter_mut().find(|one| one.record.batch == *batch);
         let Some(named) = named.filter(|one| one.record.status == UpstreamWithdrawalStatus::Unverified) else {
@@ -232,7 +234,10 @@ impl State {
         if self.verifying == Sending::LosesReplies {
             return silent();
         }
-        if self.verifying == Sending::TakesAndRefuses { unavailable("the batch waits for no code") } else { Ok(()) }
+        if self.verifying == Sending::TakesAndRefuses {
+            return unavailable("the batch waits for no code");
+        }
+        Ok(CodeOutcome::Accepted)
     }
 
     /// Lets late requests arrive, and rejects batches that were not verified in time.

@@ -7,7 +7,7 @@ use cais_testkit::CapturedLogs;
 use cais_testkit::psp::Sending;
 use cais_use_cases::crypto::withdrawals::review::{Decision, ResolveError};
 
-use crate::world::{LONG, PAST_REVIEW, World, a_hundred};
+use crate::world::{AMOUNT, FEE, LONG, PAST_REVIEW, World, a_hundred};
 
 #[tokio::test]
 async fn failed_verification_is_repeated_for_the_same_batch() {
@@ -70,6 +70,24 @@ async fn each_code_verifies_one_withdrawal() {
     world.poll().await;
     assert_eq!((world.processor.batches().len(), world.processor.verifications()), (2, 2));
     world.check().await;
+}
+
+#[tokio::test]
+async fn burst_of_withdrawals_is_verified_one_code_each() {
+    const BURST: u32 = 24;
+    let world = World::new().await;
+    world.fund(i64::from(BURST) * (AMOUNT + FEE)).await;
+    let logs = CapturedLogs::start();
+    for number in 0..BURST {
+        world.create(&format!("burst-{number}"), a_hundred()).await.unwrap();
+    }
+    // Each pass comes a second after the next code becomes valid.
+    for _ in 0..=BURST {
+        world.clock.advance(Duration::from_secs(31));
+        world.poll().await;
+    }
+    assert_eq!(world.processor.verifications(), BURST);
+    assert_eq!(logs.alerts("crypto_withdrawal_unverified").len(), 0);
 }
 
 #[tokio::test]

@@ -7,12 +7,12 @@ use cais_domain::crypto::deposit::ArrivedCoins;
 use cais_domain::crypto::{Address, CryptoAmount, Currency, Rate, Side};
 use cais_domain::ids::{CryptoDepositId, CryptoWithdrawalId};
 use cais_ports::{
-    CryptoCallback, CryptoDepositOrder, CryptoProcessor as _, CryptoWithdrawalOrder, ExchangeRates as _, ListRequest,
-    UpstreamDepositStatus, UpstreamWithdrawalStatus,
+    CodeOutcome, CryptoCallback, CryptoDepositOrder, CryptoProcessor as _, CryptoWithdrawalOrder, ExchangeRates as _,
+    ListRequest, UpstreamDepositStatus, UpstreamWithdrawalStatus,
 };
 use cais_sandbox::{
     CoinValues, Control, CryptoDeposit, CryptoSettings, Fault, FaultMode, FaultTarget, PayoutShape, Sandbox,
-    SandboxConfig, WithdrawalFate,
+    SandboxConfig, WithdrawalEnd,
 };
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -201,7 +201,7 @@ async fn code_of_another_node_is_refused_and_the_next_accepted() {
     let bed = Bed::start().await;
     bed.control.set_crypto_settings(CryptoSettings {
         totp_once: true,
-        withdrawal_fate: WithdrawalFate::Stay,
+        withdrawal_fate: WithdrawalEnd::Stay,
         ..CryptoSettings::default()
     });
     let other = bed.other_node();
@@ -214,7 +214,7 @@ async fn code_of_another_node_is_refused_and_the_next_accepted() {
     let waiting = other.get_withdrawal(two.id, &second.batch, BUDGET).await.unwrap();
     assert_eq!(waiting.status, UpstreamWithdrawalStatus::Unverified);
     // Neither node sends the refused code again.
-    assert_eq!(kind(&other.verify_withdrawal(&second.batch, at, BUDGET).await), "unavailable");
+    assert_eq!(other.verify_withdrawal(&second.batch, at, BUDGET).await, Ok(CodeOutcome::UsedBefore));
     let next_step = at + SignedDuration::from_secs(30);
     other.verify_withdrawal(&second.batch, next_step, BUDGET).await.unwrap();
     for (id, batch) in [(one.id, first.batch), (two.id, second.batch)] {
@@ -233,8 +233,8 @@ async fn code_of_another_node_is_refused_and_the_next_accepted() {
 #[tokio::test]
 async fn outcome_of_a_verified_withdrawal_is_read() {
     for (fate, wanted) in [
-        (WithdrawalFate::Reject, UpstreamWithdrawalStatus::Rejected),
-        (WithdrawalFate::Fail, UpstreamWithdrawalStatus::Failed),
+        (WithdrawalEnd::Reject, UpstreamWithdrawalStatus::Rejected),
+        (WithdrawalEnd::Fail, UpstreamWithdrawalStatus::Failed),
     ] {
         let bed = Bed::start().await;
         let order = withdrawal();
@@ -312,14 +312,13 @@ async fn price_of_a_coin_is_the_market_price() {
 #[tokio::test]
 async fn dollar_rate_survives_weekends_and_ends_with_its_source() {
     let bed = Bed::start().await;
+    // The source has no rates after yesterday. It returns its last rate for some days, and then none.
+    bed.control.set_ptax_age(1);
     bed.control.set_ptax_rate("5.4056", None).unwrap();
     let rate = bed.ptax.usd_rate(now(), BUDGET).await.unwrap();
     assert_eq!((rate.sell, rate.buy), (Rate::parse("5.4056").unwrap(), Rate::parse("5.405").unwrap()));
     let age = now().duration_since(rate.published_at);
     assert!(!age.is_negative() && age < SignedDuration::from_hours(4 * 24), "{age}");
-    // A source without new rates returns its last rate for some days, and then none.
-    let last = rate.published_at.to_zoned(jiff::tz::TimeZone::UTC).date();
-    bed.control.set_ptax_published_until(Some(last));
     for (days, wanted) in [(4, "ok"), (14, "unavailable")] {
         let at = SignedDuration::from_hours(days * 24);
         bed.control.set_clock_offset(at.as_secs()).unwrap();

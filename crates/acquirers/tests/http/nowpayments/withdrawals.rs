@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cais_domain::crypto::{Address, CryptoAmount, Currency};
 use cais_ports::{
-    CryptoProcessor as _, CryptoWithdrawalOrder, ListRequest, UpstreamWithdrawal, UpstreamWithdrawalStatus,
+    CodeOutcome, CryptoProcessor as _, CryptoWithdrawalOrder, ListRequest, UpstreamWithdrawal, UpstreamWithdrawalStatus,
 };
 use serde_json::{Value, json};
 
@@ -134,9 +134,9 @@ async fn withdrawal_is_verified_with_the_code_of_the_instant() {
     assert_eq!((last.method.as_str(), last.path.as_str()), ("POST", "/v1/payout/5000000713/verify"));
     assert_eq!(last.body, r#"{"verification_code":"081804"}"#);
     // The second withdrawal within 30 s has no unused code.
-    assert_eq!(kind(&processor.verify_withdrawal(&batch(), at, BUDGET).await), "unavailable");
+    assert_eq!(processor.verify_withdrawal(&batch(), at, BUDGET).await, Ok(CodeOutcome::UsedBefore));
     let later = "2005-03-18T01:58:31Z".parse().unwrap();
-    assert_eq!(kind(&processor.verify_withdrawal(&batch(), later, BUDGET).await), "ok");
+    assert_eq!(processor.verify_withdrawal(&batch(), later, BUDGET).await, Ok(CodeOutcome::Accepted));
     assert_eq!(server.methods(), "POST POST");
 }
 

@@ -2,7 +2,7 @@
 //!
 //! No step sends a second request, because the processor would execute it as a second withdrawal.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Withdrawal, WithdrawalPrice, WithdrawalSent, WithdrawalState, WithdrawalStatus};
 use crate::crypto::{CryptoAmount, ProcessorId};
@@ -10,6 +10,9 @@ use crate::event::EventType;
 use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use crate::money::Money;
 use crate::pause::pause;
+
+/// The life of a one-time code (RFC 6238).
+const CODE_LIFE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The result of a step of a withdrawal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +75,13 @@ impl Withdrawal {
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
+    }
+
+    /// Records that the withdrawal waits for the next one-time code. Each code verifies one withdrawal, so the pause
+    /// does not grow.
+    #[must_use]
+    pub fn await_code(self, at: Timestamp) -> Self {
+        Self { due_at: Some(at.saturating_add(CODE_LIFE).unwrap_or(Timestamp::MAX)), ..self }
     }
 
     /// Marks the withdrawal for review by an operator. The money stays held, because the coins may still be sent.

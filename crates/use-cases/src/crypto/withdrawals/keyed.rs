@@ -59,7 +59,7 @@ impl KeyedResource for Withdrawal {
     /// Verifies the withdrawal after commit 2, which has stored its batch.
     async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), StoreError> {
         if let UpstreamResult::Known(upstream) = reply {
-            verify(ports, &self, upstream).await;
+            verify(ports, self, upstream).await?;
         }
         Ok(())
     }

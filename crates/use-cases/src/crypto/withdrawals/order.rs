@@ -81,7 +81,7 @@ impl UpstreamOrder for Withdrawal {
             return Ok(Refreshed::Absent(sync::mark_absent(ports, self).await?));
         };
         let after = sync::apply(ports, self, &record).await?;
-        sync::verify(ports, &after, &record).await;
+        let after = sync::verify(ports, after, &record).await?;
         if after.state.review_since().is_some() {
             after.alert_unproven(
                 record.error.as_deref().unwrap_or("the processor shows the withdrawal without an outcome"),

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalState};
-use cais_ports::{AcquirerError, CommitError, UpstreamWithdrawal, UpstreamWithdrawalStatus, alerts};
+use cais_ports::{AcquirerError, CodeOutcome, CommitError, UpstreamWithdrawal, UpstreamWithdrawalStatus, alerts};
+use jiff::Timestamp;
 
 use super::changes::Steps;
 use super::decide::judge;
@@ -75,21 +76,26 @@ pub(super) async fn apply(
 }
 
 /// Verifies a withdrawal that the processor shows as not verified. If this fails, the withdrawal stays unverified, and
-/// the next poll uses another code.
+/// a later poll uses another code. If another withdrawal used the code, that poll follows when the next code is valid.
 ///
 /// The batch of the record must be stored before. A withdrawal with an outcome is never verified, because its money may
 /// have been returned.
-pub(super) async fn verify(ports: &Ports, withdrawal: &Withdrawal, upstream: &UpstreamWithdrawal) {
-    let WithdrawalState::Processing { sent, .. } = &withdrawal.state else { return };
+pub(super) async fn verify(
+    ports: &Ports,
+    withdrawal: Withdrawal,
+    upstream: &UpstreamWithdrawal,
+) -> Result<Withdrawal, StoreError> {
+    let WithdrawalState::Processing { sent, .. } = &withdrawal.state else { return Ok(withdrawal) };
     let is_verifiable = upstream.status == UpstreamWithdrawalStatus::Unverified && withdrawal.agrees(upstream);
-    let Some(batch) = sent.batch.as_ref().filter(|_| is_verifiable) else { return };
+    let Some(batch) = sent.batch.as_ref().filter(|_| is_verifiable) else { return Ok(withdrawal) };
     let now = ports.clock.now();
     let verified = match ports.crypto_processor(&withdrawal.processor) {
         Ok(processor) => processor.verify_withdrawal(batch, now, VERIFY_BUDGET).await,
         Err(error) => Err(error),
     };
     match verified {
-        Ok(()) => {}
+        Ok(CodeOutcome::Accepted) => {}
+        Ok(CodeOutcome::UsedBefore) => return await_code(ports, withdrawal, now).await,
         Err(error) if withdrawal.is_overdue(now) => tracing::error!(
             alert = alerts::CRYPTO_WITHDRAWAL_UNVERIFIED, withdrawal = %withdrawal.id, processor = %withdrawal.processor, %batch, %error,
             "withdrawal could not be verified for minutes; the processor rejects the withdrawal after an hour"
@@ -98,6 +104,18 @@ pub(super) async fn verify(ports: &Ports, withdrawal: &Withdrawal, upstream: &Up
             withdrawal = %withdrawal.id, processor = %withdrawal.processor, %batch, %error,
             "withdrawal not verified yet; the next poll verifies it"
         ),
+    }
+    Ok(withdrawal)
+}
+
+/// Commits that the withdrawal waits for the next one-time code.
+async fn await_code(ports: &Ports, withdrawal: Withdrawal, now: Timestamp) -> Result<Withdrawal, StoreError> {
+    tracing::info!(withdrawal = %withdrawal.id, "one-time code used by another withdrawal; the next code verifies this one");
+    match commit_update(ports, withdrawal.clone().await_code(now)).await {
+        Ok(waiting) => Ok(waiting),
+        // Another process has changed the withdrawal.
+        Err(CommitError::Stale) => withdrawal.reread(ports).await,
+        Err(error) => Err(error.into()),
     }
 }
 
