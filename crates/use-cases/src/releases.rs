@@ -1,7 +1,6 @@
 //! Moves money from `pending` to `available` when its delay has passed. Each release happens once.
 //!
-//! Money that infractions seized meanwhile is not released. Released money tops up blocks that hold less than they
-//! should.
+//! Money that infractions seized meanwhile is not released. Released money tops up the under-funded blocks of its account.
 
 use cais_domain::release::Release;
 use cais_ports::{ChangeSet, Write, alerts};

@@ -40,8 +40,9 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Adds a request. If the pass is full, the request replaces a request of the account with the most requests, while
-    /// that account has at least two more requests than this one. Returns the account that lost a request.
+    /// Adds a request. If the pass is full, the request replaces a request of the account with the most requests, if that
+    /// account has at least two more requests than `account`. Otherwise the new request is lost. Returns the account that
+    /// lost a request.
     fn add(&mut self, account: AccountId, request: impl FnOnce() -> LoggedRequest) -> Option<AccountId> {
         let mut loser = None;
         if self.count < MAX_PER_PASS {
@@ -61,8 +62,8 @@ impl Waiting {
 }
 
 impl RequestLog {
-    /// Adds a request of the account, unless the account has its share of a full pass. `request` is called only if the
-    /// request is added.
+    /// Adds a request of the account, unless the pass is full and the account already has its share. `request` is called
+    /// only if the request is added.
     pub fn record(&self, account: AccountId, request: impl FnOnce() -> LoggedRequest) {
         let loser = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).add(account, request);
         if let Some(loser) = loser {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// The largest number of recorded lines. When the limit is reached, the record is cleared, and each line can be logged
-/// once more.
+/// The largest number of recorded lines. When the limit is reached, the record is cleared, and every line can be logged
+/// again.
 const REMEMBERED: usize = 10_000;
 
 static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());

@@ -24,8 +24,8 @@ const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// A list is read from this time before the start of the oldest open infraction, so that the end of that infraction is
 /// found.
 const BEFORE_OPEN: SignedDuration = SignedDuration::from_hours(1);
-/// A row whose Pix is not credited yet prevents the position from advancing. After this time from the infraction's
-/// start, the row no longer does.
+/// A row whose Pix is not credited yet prevents the position from advancing, until this time has passed since the
+/// infraction's start.
 const WAITS_FOR_PIX: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The result of one pass over one acquirer's list.

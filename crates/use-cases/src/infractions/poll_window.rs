@@ -1,4 +1,5 @@
-//! Limits wide reads to one per list and full hour. A wide read covers all rows that can still change.
+//! Limits the wide reads of this process to one per list and full hour. A wide read covers all rows that can still
+//! change.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 

@@ -9,9 +9,8 @@ use cais_ports::{ChangeSet, Write};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// A failed refund returns money to the account. This function adds blocks on the charge's disputed Pix to the change
-/// set, so that this money is blocked at once. `beyond` is the part of the money that was paid beyond the charge's
-/// amount.
+/// Adds blocks to the change set of a failed refund. The refund returns money to the account, and the open infractions on
+/// the refunded Pix block this money at once. `beyond` is the part of the money that was paid beyond the charge's amount.
 ///
 /// `charge` is the state after the change. The change set must write the charge, so that a concurrent change makes the
 /// commit fail.

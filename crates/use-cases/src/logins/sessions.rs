@@ -14,7 +14,7 @@ const IDLE: SignedDuration = SignedDuration::from_mins(60);
 const SEEN_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
 /// Returns the visitor with this cookie. Returns `None` if the cookie belongs to no open session. A request that a
-/// script sends by itself (`is_poll`) is no use of the session.
+/// script sends by itself (`is_poll`) does not count as a use of the session.
 ///
 /// # Errors
 /// [`LoginError::Query`].

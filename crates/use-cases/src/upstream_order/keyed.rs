@@ -121,8 +121,8 @@ pub(crate) trait KeyedResource: StoredRecord {
     /// Returns the body of a response with the resource.
     fn render(&self, ports: &Ports) -> Vec<u8>;
 
-    /// Returns whether an acquirer is available now. Without an acquirer, a creation is not taken over, because a
-    /// takeover would only use up an attempt.
+    /// Returns whether an acquirer is available now. Without an acquirer, a creation is not taken over, because the
+    /// process that takes over could not send the order.
     fn has_acquirer(_ports: &Ports) -> bool {
         true
     }

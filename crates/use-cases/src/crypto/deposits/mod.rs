@@ -7,13 +7,14 @@
 //! | record of the processor | consequence |
 //! |---|---|
 //! | waiting | the deposit expires when the payment period is over |
-//! | confirming, confirmed, sending | the deposit is confirming; `crypto.deposit.confirmed` is published once |
+//! | confirming | the deposit is confirming |
+//! | confirmed, sending | the deposit is confirming; `crypto.deposit.confirmed` is published, once per deposit |
 //! | finished or partially paid, with coins | the coins are credited, or wait for an operator |
 //! | failed or expired, with coins | the coins wait for an operator; they are credited if the payment finishes |
 //! | failed, expired or refunded, without a credit | the deposit is failed, expired or refunded |
 //!
-//! A later payment to the same address has its own identifier, and has the first payment as its parent. Each
-//! identifier is credited once.
+//! A later payment to the same address has its own identifier, and has the first payment as its parent. Each payment is
+//! credited once, by its identifier.
 
 pub(crate) mod callback;
 pub mod create;

@@ -12,7 +12,7 @@ use crate::sync_gate::SyncGate;
 /// The largest number of listed payments. A payer usually makes one or two.
 pub const MAX_LISTED: u32 = 1_000;
 
-/// Returns the deposit, refreshed as by [`fetch`], and the payments whose coins have arrived. The first payment comes
+/// Returns the deposit, refreshed as by [`fetch`], and the payments whose coins have arrived. The oldest payment comes
 /// first.
 ///
 /// # Errors
