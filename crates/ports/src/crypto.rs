@@ -41,7 +41,7 @@ pub enum CryptoCallback {
 pub enum CodeOutcome {
     /// The processor accepted the code.
     Accepted,
-    /// Another withdrawal used the code of this instant, because a code is valid once. No request was sent.
+    /// A code is valid once, and another withdrawal used the code of this instant. No request was sent.
     UsedBefore,
 }
 
@@ -71,8 +71,8 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<UpstreamDeposit, AcquirerError>;
 
-    /// Reads a deposit. If the deposit is missing, the error is `OutcomeUnknown`, because the processor has assigned
-    /// its id.
+    /// Reads a deposit by the id that the processor assigned. The deposit exists, so an answer without it is the error
+    /// `OutcomeUnknown`.
     async fn get_deposit(&self, id: &ProcessorId, budget: Duration) -> Result<UpstreamDeposit, AcquirerError>;
 
     /// Finds the first deposit that was created with our identifier. Returns `None` if the processor does not have the
@@ -109,8 +109,9 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<CodeOutcome, AcquirerError>;
 
-    /// Reads our withdrawal in its batch. If the batch is missing, the error is `OutcomeUnknown`, because the processor
-    /// has assigned its id. If the batch has another identifier of ours, the error is `OutcomeUnknown` too.
+    /// Reads our withdrawal in its batch, by the batch id that the processor assigned. The batch exists, so an answer
+    /// without it is the error `OutcomeUnknown`. If the batch contains another withdrawal of ours, the error is
+    /// `OutcomeUnknown` too.
     async fn get_withdrawal(
         &self,
         id: CryptoWithdrawalId,

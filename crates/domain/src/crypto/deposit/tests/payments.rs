@@ -208,7 +208,7 @@ fn coins_in_review_are_shown_by_resolution_and_event() {
     }
 }
 
-/// An operator credits with the same result as without a review.
+/// An operator's credit at the rate has the same result as a credit without a review.
 #[test]
 fn operator_credits_at_the_rate_less_the_fee_once() {
     let late = Arrival { seen_at: expiry() + LATE_CREDIT_WINDOW + 1.second(), ..arrival("5745459419", "18.518519") };
