@@ -96,7 +96,7 @@ impl DailyTotals {
     }
 
     /// Counts the next entries that are older than `SETTLED_AFTER`, at most `STEP`. Returns the sums, and `true` if
-    /// more entries are to be counted.
+    /// further entries of this age may be left.
     async fn step(&self, ports: &Ports, account: AccountId) -> Result<(Counted, bool), QueryError> {
         let now = ports.clock.now();
         let mut counted = self.begin(account, now);

@@ -39,8 +39,8 @@ pub struct CreateRefund {
     pub fingerprint: Fingerprint,
     /// The charge to refund.
     pub charge: ChargeName,
-    /// The payment to refund. `None` stands for the payment that paid the charge; its refunds are limited to the
-    /// charge's amount.
+    /// The payment to refund. `None` stands for the payment that paid the charge. Refunds without a named payment are
+    /// limited to the charge's amount.
     pub end_to_end_id: Option<EndToEndId>,
     /// The amount. `None` stands for the whole part that was not refunded yet.
     pub amount: Option<Money>,
