@@ -87,8 +87,8 @@ fn rebuild_balances(state: &State, report: &mut LedgerReport) {
     compare(report, "sum of all balances", 0, all.sum());
 }
 
-/// Checks that every payment was credited once and in full: the amount that left settlement for it is its amount. Checks that each credit
-/// has a payment.
+/// Checks that every payment was credited once and in full: the amount that left the settlement account for the payment is the payment's
+/// amount. Checks that each credit has a payment.
 fn judge_payments(state: &State, report: &mut LedgerReport) {
     let mut credited: BTreeMap<&EndToEndId, i128> = BTreeMap::new();
     for entry in state.entries.iter().filter(|entry| credits(entry)) {
@@ -107,8 +107,8 @@ fn judge_payments(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Returns whether the entry is the settlement side of a received Pix. A returned payout leaves settlement as well. Its end-to-end id may
-/// even be that of a payment to another account.
+/// Returns whether the entry is the settlement side of a received Pix. A returned payout also leaves the settlement account, and its
+/// end-to-end id may be the id of a payment to another account. So the kind of the entry decides.
 fn credits(entry: &Entry) -> bool {
     let from_settlement = matches!(entry.account, LedgerAccount::System(SystemAccount::Settlement(_), _));
     let brought = match entry.kind {

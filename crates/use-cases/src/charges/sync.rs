@@ -58,8 +58,8 @@ impl From<SyncError> for upstream_order::SyncError {
 pub(crate) struct Seen {
     /// The charge after the read.
     pub charge: Charge,
-    /// The Pix that were returned in full before this service read them. They are never credited. An alert was raised
-    /// unless an infraction explains the return.
+    /// The Pix that were returned in full before a credit. They are never credited. An alert was raised unless an
+    /// infraction explains the return.
     pub went_back: Vec<EndToEndId>,
     /// `true` if the charge's status was read, and the acquirer still accepts a payment by its own clock.
     pub is_payable: bool,
