@@ -3,6 +3,7 @@
 pub mod crypto;
 pub mod infractions;
 mod institution;
+mod learned;
 pub mod money_out;
 
 use std::sync::Arc;

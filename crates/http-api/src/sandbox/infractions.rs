@@ -1,7 +1,6 @@
 //! `/v1/sandbox/charges/{id}/infraction` and `/v1/sandbox/infractions/{id}/resolve`: simulated disputes and outcomes.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, post};
@@ -11,26 +10,21 @@ use cais_domain::money::Money;
 use cais_strict_json::{Fields, Issues, Node, Problem};
 use cais_use_cases::charges::fetch;
 use cais_use_cases::infractions::{list, poll};
-use tokio::time::Instant;
 use utoipa::ToSchema;
 
+use super::learned::learned;
 use super::{blocking, controls, payment};
 use crate::context::{Authorized, ChargesWrite, InfractionsWrite, run_detached};
 use crate::describe::examples;
 use crate::describe::failures::{Errors, OfBody};
-use crate::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S, code};
+use crate::error::{ApiError, ErrorCode, code};
 use crate::infractions::no_such_infraction;
 use crate::input::{Input, Json, JsonBody, NoQuery, OptionalJson};
 use crate::named::{ById, Named};
 use crate::representation::infraction::{InfractionDetail, ReasonCode};
 use crate::representation::values::{AmountFrom, AnyAmount, closed_list};
-use crate::state::AppState;
-use crate::{causes, charges, reply, rules};
+use crate::{charges, reply, rules};
 
-/// Time limit for the service to record a change at the institution. Usually the service needs a few milliseconds.
-const LEARNED_WITHIN: Duration = Duration::from_secs(5);
-/// Pause between two reads of the infraction, until the change is recorded.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Longest time for a defense, in seconds: one year.
 const MAX_DEADLINE_S: i64 = 31_536_000;
 
@@ -148,11 +142,13 @@ pub async fn open_infraction(
         let pix = settlement.end_to_end_id.clone();
         let disputed = pix.clone();
         let upstream_id = blocking(move || institution.open_infraction(&disputed, dispute)).await?;
-        let known = async || {
+        let read = async || {
+            // A failure of the pass is logged by the pass, and the next read repeats it.
+            let _polled = poll::run_once(&state.ports).await;
             let all = state.ports.queries.list_infractions_of_pix(account, &pix).await?;
             Ok(all.into_iter().find(|infraction| infraction.upstream_id == upstream_id))
         };
-        learned(&state, known).await
+        learned(read, Option::is_some).await?.ok_or_else(no_such_infraction)
     };
     let infraction = run_detached(work).await??;
     let body = call.state.ports.representation.infraction(&infraction);
@@ -195,34 +191,15 @@ pub async fn resolve_infraction(
         }
         let upstream_id = before.upstream_id;
         blocking(move || institution.resolve_infraction(&upstream_id, asked.outcome)).await?;
-        learned(&state, async || Ok(find().await?.filter(|infraction| !infraction.state.status().is_open()))).await
+        let read = async || {
+            // As above.
+            let _polled = poll::run_once(&state.ports).await;
+            find().await?.ok_or_else(no_such_infraction)
+        };
+        learned(read, |infraction| !infraction.state.status().is_open()).await
     };
     let infraction: Infraction = run_detached(work).await??;
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.infraction(&infraction)))
-}
-
-/// Polls the institution's list until `known` returns the infraction in the expected state. After [`LEARNED_WITHIN`] without it, returns
-/// `service_unavailable`.
-async fn learned(
-    state: &AppState,
-    known: impl AsyncFn() -> Result<Option<Infraction>, ApiError>,
-) -> Result<Infraction, ApiError> {
-    let deadline = Instant::now() + LEARNED_WITHIN;
-    loop {
-        let polled = poll::run_once(&state.ports).await;
-        if let Some(infraction) = known().await? {
-            return Ok(infraction);
-        }
-        if Instant::now() >= deadline {
-            let missing = || "the institution's list does not show the change".to_owned();
-            let cause = polled.err().map_or_else(missing, |error| causes::chain(&error));
-            let what =
-                "The institution made the change, but the service has not recorded it yet: see GET /v1/infractions.";
-            let error = ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S);
-            return Err(error.with_message(what).with_cause(cause));
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
 }
 
 fn situation(node: &Node<'_>) -> Result<Situation, Problem> {

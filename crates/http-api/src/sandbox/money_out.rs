@@ -1,7 +1,6 @@
 //! `/v1/sandbox/payouts/…` and `/v1/sandbox/refunds/…`: simulated returns and failures.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, post};
@@ -12,8 +11,8 @@ use cais_use_cases::payouts::{PayoutName, fetch};
 use cais_use_cases::refunds::RefundName;
 use cais_use_cases::refunds::fetch::fetch as fetch_refund;
 use cais_use_cases::sync_gate::SyncGate;
-use tokio::time::Instant;
 
+use super::learned::learned;
 use super::{blocking, controls};
 use crate::context::{Authorized, ChargesWrite, PayoutsWrite, run_detached};
 use crate::describe::examples;
@@ -25,15 +24,11 @@ use crate::representation::{payout, refund};
 use crate::state::AppState;
 use crate::{payouts, refunds, reply};
 
-/// Time limit for the service to apply a change at the institution. Usually the service needs a few milliseconds.
-const LEARNED_WITHIN: Duration = Duration::from_secs(5);
-/// Pause between two reads of the payout or refund, until the change is applied.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-
 /// Sends the whole amount of a completed payout back, as its recipient would. Returns the payout in its new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`, `service_unavailable`; an error of the
+/// sandbox or the store.
 #[utoipa::path(
     operation_id = "sandboxReversePayout",
     tag = "sandbox",
@@ -64,15 +59,8 @@ pub async fn reverse_payout(
         }
         let instruction_id = before.instruction_id();
         blocking(move || institution.return_sent(&instruction_id)).await?;
-        // The institution sends a callback, as in production. The operation waits until the service has processed the callback.
-        let deadline = Instant::now() + LEARNED_WITHIN;
-        loop {
-            let payout = current(&state, account, &name).await?;
-            if payout.state.status() == PayoutStatus::Reversed || Instant::now() >= deadline {
-                return Ok(payout);
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
+        let read = async || current(&state, account, &name).await;
+        learned(read, |payout| payout.state.status() == PayoutStatus::Reversed).await
     };
     let payout: Payout = run_detached(work).await??;
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.payout(&payout)))
@@ -86,7 +74,8 @@ async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Res
 /// Makes a refund fail that is not completed yet. Returns the refund in its new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`, `service_unavailable`; an error of the
+/// sandbox or the store.
 #[utoipa::path(
     operation_id = "sandboxFailRefund",
     tag = "sandbox",
@@ -117,14 +106,8 @@ pub async fn fail_refund(
         }
         let (end_to_end_id, id) = (before.end_to_end_id.clone(), before.id);
         blocking(move || institution.fail_refund(&end_to_end_id, id)).await?;
-        let deadline = Instant::now() + LEARNED_WITHIN;
-        loop {
-            let refund = refund(&state, account, &name).await?;
-            if refund.state.status() != RefundStatus::Processing || Instant::now() >= deadline {
-                return Ok(refund);
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
+        let read = async || refund(&state, account, &name).await;
+        learned(read, |refund| refund.state.status() != RefundStatus::Processing).await
     };
     let refund: Refund = run_detached(work).await??;
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.refund(&refund)))

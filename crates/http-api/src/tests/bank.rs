@@ -1,6 +1,7 @@
 //! The controls of the simulated acquirer, as the sandbox's endpoints use them.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cais_domain::crypto::ProcessorId;
@@ -25,16 +26,22 @@ pub struct Bank {
     pub psp: FakePsp,
     pub faults: Mutex<Option<(FaultMode, Duration)>>,
     pub crypto_faults: Mutex<Option<(FaultMode, Duration)>>,
+    /// `true` while the controls of payouts, refunds and infractions succeed without a change that the service can read.
+    pub hides_changes: AtomicBool,
 }
 
 impl Bank {
     pub fn new(psp: FakePsp) -> Self {
-        Self { psp, faults: Mutex::new(None), crypto_faults: Mutex::new(None) }
+        Self { psp, faults: Mutex::new(None), crypto_faults: Mutex::new(None), hides_changes: AtomicBool::new(false) }
     }
 
     /// Completes every payout and refund in transit.
     pub fn settle(&self) {
         self.psp.settle_open(&UpstreamProgress::Done { at: None });
+    }
+
+    fn hides_changes(&self) -> bool {
+        self.hides_changes.load(Ordering::SeqCst)
     }
 
     fn charge_amount(&self, txid: &Txid) -> Money {
@@ -60,6 +67,9 @@ impl Institution for Bank {
     }
 
     fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError> {
+        if self.hides_changes() {
+            return Ok(());
+        }
         let (return_id, at) = (a_return_id(), ManualClock::default().now());
         self.psp.change_payout(instruction_id, |payout| {
             payout.returned.push(ReturnedPart { return_id, amount: payout.amount, at });
@@ -68,6 +78,9 @@ impl Institution for Bank {
     }
 
     fn fail_refund(&self, _: &EndToEndId, _: RefundId) -> Result<(), InstitutionError> {
+        if self.hides_changes() {
+            return Ok(());
+        }
         self.psp.settle_open(&UpstreamProgress::Failed { reason: Some("as asked".to_owned()) });
         Ok(())
     }
@@ -88,6 +101,9 @@ impl Institution for Bank {
     }
 
     fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError> {
+        if self.hides_changes() {
+            return Ok(());
+        }
         let status = match resolution {
             Resolution::Won => UpstreamInfractionStatus::Rejected,
             Resolution::Lost => UpstreamInfractionStatus::Accepted,

@@ -1,5 +1,6 @@
 //! Tests the paths of the sandbox, which simulate the payer.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cais_domain::merchant::api_key::Scopes;
@@ -80,4 +81,30 @@ async fn sandbox_routes_without_sandbox_are_404() {
     let world = World::with(an_account(), false).await;
     assert_eq!(put(&world, "/v1/sandbox/clock", r#"{"offset_s":0}"#).await.error(), (404, "not_found".to_owned()));
     assert_eq!(post(&world, "/v1/sandbox/charges/ext:s/pay", "", "").await.error(), (404, "not_found".to_owned()));
+}
+
+/// The clock of tokio is stopped, so that the five seconds pass at once.
+#[actix_web::test]
+async fn change_that_stays_unrecorded_is_503() {
+    let world = World::new().await;
+    let charge = fund(&world, "100").await;
+    let payout = r#"{"amount":10,"pix_key":"ana@example.com","external_id":"p"}"#;
+    assert_eq!(post(&world, "/v1/payouts", "payout-key", payout).await.status, 201);
+    world.clock.advance(Duration::from_secs(2));
+    world.bank.settle();
+    assert_eq!(get(&world, "/v1/payouts/ext:p").await.at("/status"), "completed");
+    let refund = r#"{"amount":10,"external_id":"r"}"#;
+    assert_eq!(post(&world, &format!("/v1/charges/{charge}/refunds"), "refund-key", refund).await.status, 201);
+    let dispute = post(&world, &format!("/v1/sandbox/charges/{charge}/infraction"), "", "{}").await;
+    assert_eq!(dispute.status, 201, "{dispute:?}");
+    let resolve = format!("/v1/sandbox/infractions/{}/resolve", dispute.id());
+
+    world.bank.hides_changes.store(true, Ordering::SeqCst);
+    tokio::time::pause();
+    let (reverse, fail) = ("/v1/sandbox/payouts/ext:p/reverse", "/v1/sandbox/refunds/ext:r/fail");
+    for (path, body) in [(reverse, ""), (fail, ""), (resolve.as_str(), r#"{"outcome":"won"}"#)] {
+        let seen = post(&world, path, "", body).await;
+        assert_eq!(seen.error(), (503, "service_unavailable".to_owned()), "{path}");
+        assert_eq!(seen.at("/error/retry_after"), 2, "{path}");
+    }
 }

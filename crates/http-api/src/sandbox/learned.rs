@@ -1,0 +1,36 @@
+//! Waits until the service has recorded a change that a control made at the simulated institution.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
+
+/// Time limit for the service to record a change at the institution. Usually the service needs a few milliseconds.
+const LEARNED_WITHIN: Duration = Duration::from_secs(5);
+/// Pause between two reads, until the change is recorded.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Reads until the value shows the change, and returns that value. The institution sends a callback, as in production.
+///
+/// # Errors
+/// An error of `read`; `service_unavailable` after [`LEARNED_WITHIN`] without the change.
+pub(super) async fn learned<T>(
+    read: impl AsyncFn() -> Result<T, ApiError>,
+    is_done: impl Fn(&T) -> bool,
+) -> Result<T, ApiError> {
+    let deadline = Instant::now() + LEARNED_WITHIN;
+    loop {
+        let value = read().await?;
+        if is_done(&value) {
+            return Ok(value);
+        }
+        if Instant::now() >= deadline {
+            let what =
+                "The institution made the change, but the service has not recorded it yet: read the resource later.";
+            let error = ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S);
+            return Err(error.with_message(what).with_cause("the service does not show the change of the sandbox"));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
