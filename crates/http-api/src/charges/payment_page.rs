@@ -56,3 +56,14 @@ pub async fn get_payment_page(
     let url = payment_page::url(ports, &base, charge.id);
     Ok(reply::json(StatusCode::OK, &PaymentPage { url }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::representation::values::to_json;
+
+    #[test]
+    fn payment_page_has_its_field() {
+        assert_eq!(to_json(&PaymentPage { url: "https://a/\"b\"".to_owned() }), br#"{"url":"https://a/\"b\""}"#);
+    }
+}

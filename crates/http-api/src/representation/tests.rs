@@ -1,6 +1,7 @@
 //! Tests the bodies of resources byte for byte.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod crypto;
 mod infractions;
 mod money_out;
 mod rows;
@@ -11,6 +12,7 @@ use cais_domain::charge::{ChargeState, ChargeTerms, Issued, Origin, RefundTotals
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::payment::UnexpectedReason;
 use cais_domain::split::Split;
 use cais_domain::text::{LineBreaks, Text};
 use cais_domain::txid::Txid;
@@ -120,6 +122,24 @@ fn balance_total_excludes_money_in_transit() {
     };
     let expected = r#"{"available_balance":-0.05,"pending_balance":10.50,"blocked_balance":1.00,"total_balance":11.45,"currency":"BRL"}"#;
     assert_eq!(String::from_utf8(to_json(&Balance::of(&balances).unwrap())).unwrap(), expected);
+}
+
+#[test]
+fn unexpected_payment_has_its_fields() {
+    let payment = UnexpectedPayment {
+        end_to_end_id: settlement().end_to_end_id,
+        amount: Money::from_centavos(5),
+        reason: UnexpectedReason::Overpaid,
+        charge: ChargeId::parse("chg_01h455vb4pex5vsknk084sn02q").unwrap(),
+        received_at: instant("2026-01-02T12:03:04.567891Z"),
+    };
+    assert_eq!(
+        String::from_utf8(JsonRepresentation::new().unexpected_payment(&payment)).unwrap(),
+        concat!(
+            r#"{"end_to_end_id":"E1234567820260102120300000000001","amount":0.05,"reason":"overpaid","#,
+            r#""charge_id":"chg_01h455vb4pex5vsknk084sn02q","received_at":"2026-01-02T12:03:04.567Z"}"#
+        )
+    );
 }
 
 #[test]

@@ -72,6 +72,8 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
         ],
         &[],
     ),
+    ("ChargePix", &["copy_paste", "qr_code_image"], &[]),
+    ("PaymentPage", &["url"], &[]),
     ("PayoutPix", &["key", "recipient_name", "recipient_document"], &[]),
     (
         "Refund",
@@ -88,6 +90,7 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     ("CryptoMinimum", &["commercial", "technical", "effective", "effective_brl"], &[]),
     ("CryptoQuote", QUOTE, &[]),
     ("CryptoQuoteDetail", QUOTE, &["inputs", "used_by"]),
+    ("CryptoRateInputs", &["usdt_per_coin", "coin_priced_at", "brl_per_usd", "usd_priced_at", "spread"], &[]),
     (
         "CryptoDeposit",
         &[
@@ -170,6 +173,9 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     ("WebhookEndpointEvent", EVENT, &[]),
     ("TestEvent", EVENT, &[]),
     ("PaymentEvent", EVENT, &[]),
+    ("SplitEvent", EVENT, &[]),
+    ("CryptoDepositEvent", EVENT, &[]),
+    ("CryptoWithdrawalEvent", EVENT, &[]),
     ("ChargePage", PAGE, &[]),
     ("PayoutPage", PAGE, &[]),
     ("RefundPage", PAGE, &[]),
@@ -179,11 +185,22 @@ const RESOURCES: &[(&str, &[&str], &[&str])] = &[
     ("WebhookEndpointPage", PAGE, &[]),
     ("DeliveryPage", PAGE, &[]),
     ("EventPage", PAGE, &[]),
+    ("Issue", &["path", "message"], &[]),
+    ("Faults", &["acquirer", "mode", "latency_ms"], &[]),
+    ("Clock", &["offset_s"], &[]),
+    (
+        "SandboxCoin",
+        &["currency", "price", "priced", "min_deposit", "min_withdrawal", "network_fee", "balance", "enabled"],
+        &[],
+    ),
+    ("SandboxDollar", &["rate", "published_on"], &[]),
+    ("SandboxNotifications", &["paused", "reversed", "copies", "signature"], &[]),
 ];
 
 /// The required fields of bodies.
 const REQUIRED: &[(&str, &[&str])] = &[
     ("NewCharge", &["amount"]),
+    ("SplitItem", &["recipient_email", "percentage"]),
     ("NewPayout", &["amount", "pix_key"]),
     ("NewRefund", &[]),
     ("NewDefense", &["defense_text"]),
@@ -195,6 +212,12 @@ const REQUIRED: &[(&str, &[&str])] = &[
     ("NewWebhookEndpoint", &["url", "events"]),
     ("WebhookEndpointChange", &[]),
     ("SecretRotation", &[]),
+    ("SandboxPayment", &[]),
+    ("NewFaults", &["mode"]),
+    ("SandboxCryptoMove", &["status"]),
+    ("SandboxCoinChange", &["currency"]),
+    ("SandboxDollarChange", &[]),
+    ("SandboxNotificationsChange", &[]),
     ("SandboxDispute", &[]),
     ("SandboxResolution", &["outcome"]),
     ("Error", &["success", "request_id", "error"]),
@@ -220,6 +243,16 @@ fn resources_are_described_with_the_fields_of_the_contract() {
         let described: BTreeSet<String> = described.as_object().unwrap().keys().cloned().collect();
         assert_eq!((described, required(&document, schema)), (expected.clone(), expected), "{schema}");
     }
+}
+
+#[test]
+fn schemas_with_fields_stand_in_one_table() {
+    let document = parsed();
+    let schemas = document.pointer("/components/schemas").unwrap().as_object().unwrap();
+    let with_fields = schemas.iter().filter(|(_, schema)| schema.get("properties").is_some());
+    let described: BTreeSet<&str> = with_fields.map(|(name, _)| name.as_str()).collect();
+    let tables = RESOURCES.iter().map(|(name, ..)| *name).chain(REQUIRED.iter().map(|(name, _)| *name));
+    assert_eq!(described, tables.collect(), "add the schema to RESOURCES, or a request body to REQUIRED");
 }
 
 #[test]
