@@ -13,7 +13,7 @@ use cais_cli::RunningService;
 use cais_config::warnings::{Warning, warnings};
 use cais_config::{Config, Problems};
 use cais_http_api::connections::raise_file_limit;
-use cais_http_api::telemetry::{gauges, table};
+use cais_http_api::telemetry;
 use cais_http_api::{
     AppState, AuthFailures, CallbackPaths, ConnectionLimits, Exports, RecentCurrencies, ServeOptions, Telemetry,
     WorkerWakeups, addresses, serve,
@@ -25,7 +25,6 @@ use cais_use_cases::export_places::ExportPlaces;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::sync_gate::SyncGate;
-use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -119,17 +118,6 @@ fn connection_limits(config: &Config) -> ConnectionLimits {
     }
 }
 
-/// Installs the recorder of metrics and describes the metrics of the process.
-fn record_metrics() -> anyhow::Result<PrometheusHandle> {
-    let recorder = table::recorder()?;
-    let handle = recorder.handle();
-    // An error means that this process already has a recorder, as in tests.
-    let _installed = metrics::set_global_recorder(recorder);
-    gauges::register();
-    metrics_process::Collector::default().describe();
-    Ok(handle)
-}
-
 impl Service {
     /// Starts all parts. When this function returns, the API responds and `addresses.json` exists.
     ///
@@ -144,7 +132,7 @@ impl Service {
         // The crypto settings are checked first, so that a mistake ends the start before any file is created.
         let _without_callbacks = wiring::crypto::configured(&config, None)?;
         let (listen, admin) = (listeners.public.local_addr()?, listeners.admin.local_addr()?);
-        let metrics_handle = record_metrics()?;
+        let metrics_handle = telemetry::install()?;
         let infrastructure = Infrastructure::open(&config).await?;
         infrastructure.confirm_world(world).await?;
         // With the built-in sandbox the public URL does not apply, because the sandbox is on this machine.
@@ -219,7 +207,7 @@ impl Service {
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::info!(%listen, %admin, sandbox = sandbox.is_some(), took_ms, "service started; the API answers");
         log_start_hints(&ports, addresses::reachable(listen)).await?;
-        let upkeep = tokio::spawn(upkeep(metrics_handle));
+        let upkeep = tokio::spawn(telemetry::upkeep(metrics_handle));
         Ok(Self {
             config,
             listen,
@@ -303,14 +291,4 @@ async fn log_start_hints(ports: &Ports, listen: SocketAddr) -> anyhow::Result<()
         );
     }
     Ok(())
-}
-
-/// Moves measurements into histogram buckets regularly, so that memory does not grow between scrapes.
-async fn upkeep(handle: PrometheusHandle) {
-    /// The interval that the exporter's own server uses.
-    const EVERY: Duration = Duration::from_secs(5);
-    loop {
-        tokio::time::sleep(EVERY).await;
-        handle.run_upkeep();
-    }
 }

@@ -5,19 +5,17 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::time::Duration;
 
-use cais_ports::OpenOrders;
 use cais_use_cases::keys::KeyRing;
 use cais_use_cases::request_log::RequestLog;
 use cais_use_cases::{
-    Pass, Ports, WorkError, acquirer_drain, callbacks, charges, crypto, housekeeping, infractions, payouts, reconcile,
-    refunds, releases, resume,
+    Pass, Ports, WorkError, callbacks, charges, crypto, housekeeping, infractions, payouts, refunds, releases, resume,
 };
 use futures_util::FutureExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::logging;
-use cais_http_api::telemetry::gauges;
+use cais_http_api::telemetry::{gauges, passes};
 use cais_http_api::{Wakeup, WorkerWakeups};
 
 /// The logged error of a pass that panicked; the panic itself is on standard error.
@@ -53,7 +51,7 @@ pub fn start(
     start(&mut loops, rhythm("callbacks", 1, Some(wakeups.callbacks.clone())), |ports| {
         Box::pin(async move { callbacks::process::run_once(&ports).await })
     });
-    start(&mut loops, rhythm("counts", 15, None), |ports| Box::pin(async move { count_open(&ports).await }));
+    start(&mut loops, rhythm("counts", 15, None), |ports| Box::pin(async move { passes::count_open(&ports).await }));
     start(&mut loops, rhythm("expire", 1, None), |ports| {
         Box::pin(async move { charges::expire::run_once(&ports).await })
     });
@@ -76,12 +74,14 @@ pub fn start(
         Box::pin(async move { infractions::resume::run_once(&ports).await })
     });
     start(&mut loops, rhythm("alerts", 60, Some(wakeups.deadlines.clone())), |ports| {
-        Box::pin(async move { alerts(&ports).await })
+        Box::pin(async move { passes::alerts(&ports).await })
     });
     start(&mut loops, rhythm("releases", 1, None), |ports| Box::pin(async move { releases::run_once(&ports).await }));
     start(&mut loops, rhythm("resume", 2, None), |ports| Box::pin(async move { resume::run_once(&ports).await }));
-    start(&mut loops, rhythm("reconcile", 600, None), |ports| Box::pin(async move { reconciliation(&ports).await }));
-    start(&mut loops, rhythm("exposure", 300, None), |ports| Box::pin(async move { exposure(&ports).await }));
+    start(&mut loops, rhythm("reconcile", 600, None), |ports| {
+        Box::pin(async move { passes::reconciliation(&ports).await })
+    });
+    start(&mut loops, rhythm("exposure", 300, None), |ports| Box::pin(async move { passes::exposure(&ports).await }));
     start(&mut loops, rhythm("housekeeping", 3_600, None), |ports| {
         Box::pin(async move { housekeeping::run_once(&ports).await })
     });
@@ -95,56 +95,6 @@ pub fn start(
         Box::pin(async move { keys.store_uses().await })
     }));
     loops
-}
-
-/// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, and of open orders at drained
-/// acquirers. Also updates the metrics of crypto reviews and of the last verification of the ledger.
-async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
-    let counts = callbacks::count(ports).await?;
-    gauges::show_callbacks(&ports.acquirers.names(), &counts);
-    let now = ports.clock.now();
-    gauges::show_open("payout", ports.queries.count_open_payouts().await?, now);
-    gauges::show_open("refund", ports.queries.count_open_refunds().await?, now);
-    if let Some(verification) = ports.maintenance.last_verification().await? {
-        gauges::show_verification(verification);
-    }
-    let drained = acquirer_drain::drained(ports).await?;
-    for name in ports.acquirers.names() {
-        let is_drained = drained.contains(&name);
-        let open = if is_drained { ports.queries.count_open_orders(&name).await? } else { OpenOrders::default() };
-        gauges::show_drained_orders(&name, open);
-    }
-    if ports.crypto.is_some() {
-        gauges::show_reviews("withdrawal", crypto::withdrawals::review::list(ports).await?.len());
-        gauges::show_reviews("payment", crypto::deposits::review::list_payments(ports).await?.len());
-    }
-    Ok(Pass::default())
-}
-
-/// Runs one check of deadlines and counts its alerts by remaining hours.
-async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
-    let alerts = infractions::alerts::run_once(ports).await?;
-    for alert in &alerts {
-        gauges::count_alert(alert.hours);
-    }
-    Ok(Pass { done: alerts.len(), more: false })
-}
-
-/// Runs one reconciliation and sets its gauges.
-async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
-    let run = reconcile::run_once(ports).await?;
-    for standing in &run.standings {
-        gauges::set_reconciled(standing);
-    }
-    Ok(Pass { done: run.done, more: false })
-}
-
-/// Compares the coins at the crypto processor with the ledger, and sets the gauges.
-async fn exposure(ports: &Ports) -> Result<Pass, WorkError> {
-    if let Some(crypto) = &ports.crypto {
-        gauges::show_exposure(&crypto::exposure::read(ports, crypto).await?);
-    }
-    Ok(Pass::default())
 }
 
 /// The consecutive failures of a loop, so that a long outage of the store is logged only once.

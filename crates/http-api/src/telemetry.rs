@@ -1,7 +1,8 @@
 //! Metrics of requests, and one log line for each request. [`table`] lists every metric of the service. [`gauges`] sets the metrics of
-//! workers.
+//! workers, and [`passes`] are the workers that only set metrics or count results.
 
 pub mod gauges;
+pub mod passes;
 pub mod table;
 
 use std::collections::HashMap;
@@ -13,7 +14,10 @@ use actix_web::http::StatusCode;
 use cais_domain::ids::{AccountId, RequestId};
 use cais_domain::merchant::api_key::KeyPrefix;
 use metrics::{Counter, Histogram};
+use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
 
+/// The interval of [`upkeep`], which the exporter's own server uses too.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// The label of requests without a route: paths are chosen by callers and never become labels.
 const UNMATCHED: &str = "unmatched";
 /// Routes that machines poll every few seconds.
@@ -49,6 +53,28 @@ const STATUSES: [(u16, &str); 23] = [
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /// The label of all other methods.
 const OTHER: &str = "any";
+
+/// Installs the recorder of metrics and describes the metrics of the process.
+///
+/// # Errors
+/// The buckets of a histogram are invalid.
+pub fn install() -> Result<PrometheusHandle, BuildError> {
+    let recorder = table::recorder()?;
+    let handle = recorder.handle();
+    // An error means that this process already has a recorder, as in tests.
+    let _installed = metrics::set_global_recorder(recorder);
+    gauges::register();
+    metrics_process::Collector::default().describe();
+    Ok(handle)
+}
+
+/// Moves measurements into histogram buckets regularly, so that memory does not grow between scrapes. Never returns.
+pub async fn upkeep(handle: PrometheusHandle) {
+    loop {
+        tokio::time::sleep(UPKEEP_EVERY).await;
+        handle.run_upkeep();
+    }
+}
 
 /// Counts requests by route and status. Each handle of a metric is looked up once, at its first use.
 #[derive(Debug)]

@@ -146,15 +146,7 @@ const RULES: [Rule; 17] = [
             "cais-webhooks",
         ],
         common: true,
-        others: &[
-            "actix-web",
-            "anyhow",
-            "metrics-exporter-prometheus",
-            "metrics-process",
-            "mimalloc",
-            "rustix",
-            "tracing-subscriber",
-        ],
+        others: &["actix-web", "anyhow", "mimalloc", "rustix", "tracing-subscriber"],
     },
 ];
 

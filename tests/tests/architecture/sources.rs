@@ -13,6 +13,8 @@ const FOLDERS: [&str; 2] = ["crates", "tests"];
 const MAX_LINES: usize = 400;
 /// Longer files, with reasons.
 const LONGER: [(&str, &str); 0] = [];
+/// The most lines of the crate `app` without its tests. The crate connects the other crates; rules belong into those.
+const MAX_APP_LINES: usize = 2_500;
 /// Marks of unfinished or hidden code, in two parts each, so that this file does not contain them.
 const FORBIDDEN: [&str; 5] = [
     concat!("#[", "ignore"),
@@ -37,6 +39,18 @@ fn files_are_short() -> Result<()> {
         let lines = text.lines().count();
         (lines > MAX_LINES).then(|| format!("has {lines} lines"))
     })
+}
+
+#[test]
+fn app_without_tests_is_short() -> Result<()> {
+    let mut lines = 0;
+    for file in rust_files("crates/app/src")? {
+        let text = fs::read_to_string(&file)?;
+        lines += text.lines().take_while(|line| *line != "#[cfg(test)]").count();
+    }
+    assert!(lines > 1_000, "only {lines} lines were found");
+    assert!(lines < MAX_APP_LINES, "crates/app has {lines} lines without tests: move what other crates can contain");
+    Ok(())
 }
 
 #[test]
