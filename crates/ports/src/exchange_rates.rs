@@ -32,7 +32,6 @@ impl UsdRate {
 }
 
 /// A source of exchange rates.
-#[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ExchangeRates: Send + Sync {
     /// Returns the rate that was published last before `now`, within `budget`. On weekends and holidays this is the
