@@ -5,14 +5,7 @@
 //! in order, guards each with a [`breaker`] and counts the calls. [`nowpayments`] receives and sends coins, and [`ptax`]
 //! reads the price of the US dollar.
 //!
-//! To add an acquirer:
-//! 1. Create a folder beside `bacen`, with the configuration, the wire format and one file per operation.
-//! 2. Use `http` for requests. That module has the limits (bounded answers, deadlines, our TLS) and the classification
-//!    of failures.
-//! 3. Implement [`cais_ports::Acquirer`]. Verify every field of an answer, and never report a possibly completed
-//!    request as failed.
-//! 4. Construct the acquirer in the app's wiring and pass it to the router.
-//! 5. Run the table in `tests/http/bad_luck.rs` for every call.
+//! `CONTRIBUTING.md` lists the steps to add an acquirer.
 
 pub mod bacen;
 mod balance;
