@@ -71,13 +71,6 @@ impl<K: IdKind> Id<K> {
         self.uuid.as_u64_pair().0 >> 16
     }
 
-    /// Returns the next greater identifier, so that several ids of one millisecond can be created in order. For the
-    /// greatest identifier, returns the same identifier.
-    #[must_use]
-    pub const fn succ(self) -> Self {
-        Self::new(Uuid::from_u128(self.uuid.as_u128().saturating_add(1)))
-    }
-
     /// Parses an identifier strictly: the exact prefix, then 26 lower-case characters with at most 128 bits.
     ///
     /// # Errors

@@ -24,11 +24,6 @@ impl Control {
         Ok(())
     }
 
-    /// Sets the last day with a bulletin, so that the source becomes stale; `None` for no end.
-    pub fn set_ptax_published_until(&self, day: Option<Date>) {
-        self.psp.ptax.set_published_until(day);
-    }
-
     /// Returns the newest selling rate that was published in the last 30 days, with its day.
     #[must_use]
     pub fn newest_ptax_rate(&self) -> Option<(String, Date)> {

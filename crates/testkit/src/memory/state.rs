@@ -194,5 +194,5 @@ impl IdGenerator for StoreIds {
 
 /// Returns an id of the store's own, greater than every one before. The range is separate from those of test sources.
 pub(super) fn next_id<K: IdKind>() -> Id<K> {
-    fresh::<K>().succ()
+    Id::new(Uuid::from_u128(fresh::<K>().uuid().as_u128().saturating_add(1)))
 }
