@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::database::{Engine, Postgres};
 use crate::machine::Machine;
 use crate::report::{self, Line, Report};
+use crate::run_size::RunSize;
 use crate::{bare, crypto, dashboard, deliveries, memory, pages, receiver, requests, store, upstream};
 
 /// Measures Cais and reports whether its targets are met.
@@ -83,17 +84,6 @@ enum Engines {
     Both,
 }
 
-/// The duration and size of a run.
-#[derive(Debug, Clone, Copy)]
-pub struct Plan {
-    /// The counted seconds of a round.
-    pub seconds: u64,
-    /// The rounds of each measurement. Compared measurements alternate.
-    pub rounds: usize,
-    /// True for the short run.
-    pub quick: bool,
-}
-
 /// Runs the command line.
 ///
 /// # Errors
@@ -124,7 +114,7 @@ impl Run {
     async fn measure(&self, server: Option<&Postgres>) -> Result<Vec<Line>> {
         let seconds = self.seconds.unwrap_or(if self.quick { 1 } else { 5 });
         let rounds = if self.quick { 2 } else { 3 };
-        let plan = Plan { seconds, rounds, quick: self.quick };
+        let size = RunSize { seconds, rounds, quick: self.quick };
         let mut all = Vec::new();
         for part in Part::value_variants().iter().copied().filter(|part| *part != Part::All) {
             if self.part != part && self.part != Part::All {
@@ -133,14 +123,14 @@ impl Run {
             for engine in self.engines() {
                 print_progress(&format!("{part:?}, {}", engine.name()));
                 let lines = match part {
-                    Part::All | Part::Store => store::measure(engine, server, plan).await?,
-                    Part::Http => requests::measure(engine, server, plan).await?,
-                    Part::Memory => memory::measure(engine, server, plan).await?,
-                    Part::Pages => pages::measure(engine, server, plan).await?,
-                    Part::Dashboard => dashboard::measure(engine, server, plan).await?,
-                    Part::Deliveries => deliveries::measure(engine, server, plan).await?,
-                    Part::Upstream => upstream::measure(engine, server, plan).await?,
-                    Part::Crypto => crypto::measure(engine, server, plan).await?,
+                    Part::All | Part::Store => store::measure(engine, server, size).await?,
+                    Part::Http => requests::measure(engine, server, size).await?,
+                    Part::Memory => memory::measure(engine, server, size).await?,
+                    Part::Pages => pages::measure(engine, server, size).await?,
+                    Part::Dashboard => dashboard::measure(engine, server, size).await?,
+                    Part::Deliveries => deliveries::measure(engine, server, size).await?,
+                    Part::Upstream => upstream::measure(engine, server, size).await?,
+                    Part::Crypto => crypto::measure(engine, server, size).await?,
                 };
                 for line in &lines {
                     print_progress(&report::one(line));

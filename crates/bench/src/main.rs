@@ -22,6 +22,7 @@ mod process;
 mod receiver;
 mod report;
 mod requests;
+mod run_size;
 mod service;
 mod store;
 mod upstream;

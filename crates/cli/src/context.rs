@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::doctor::Finding;
+use crate::finding::Finding;
 
 /// The options that select an installation.
 #[derive(Debug, Clone, Default)]

@@ -14,6 +14,7 @@ mod crypto;
 mod demo;
 mod doctor;
 mod failure;
+mod finding;
 mod infraction;
 mod key;
 mod ledger;
@@ -43,7 +44,7 @@ pub use context::{
     Access, AcquirerTest, CliContext, ConfiguredAcquirer, Migrations, Opened, Options, Problem, Purpose,
     RunningSandbox, RunningService, Setting, Warning,
 };
-pub use doctor::Finding;
+pub use finding::Finding;
 use output::{Output, print_line};
 pub use secret::SECRET_VARIABLES;
 

@@ -2,7 +2,6 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 
-use super::signature::CallbackKeys;
 use crate::bacen::Timeouts;
 use crate::http::{Secret, TlsError, UrlError};
 
@@ -51,12 +50,4 @@ pub enum WooviConfigError {
 impl WooviConfig {
     /// The address of the API.
     pub const BASE_URL: &'static str = "https://api.woovi.com";
-
-    /// Returns the keys that verify callbacks.
-    ///
-    /// # Errors
-    /// [`WooviConfigError`] for an unusable key, or if no key is configured.
-    pub(super) fn callback_keys(&self) -> Result<CallbackKeys, WooviConfigError> {
-        CallbackKeys::new(self.webhook_public_key.as_deref(), self.webhook_hmac_secret.as_ref())
-    }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::api::Api;
+use super::dispute_status;
 use super::list::{self, List};
 use super::refusal;
 use super::transaction;
@@ -23,8 +24,6 @@ use crate::http::{Defect, FindError, part};
 
 /// The list of disputes. Each dispute without an amount needs one more request, so a page is short.
 const DISPUTES: List = List { path: "/dispute", field: "disputes", per_page: 10, names: &["/id", "/endToEndId"] };
-/// The words for a dispute in Woovi's error messages.
-const DISPUTE: [&str; 2] = ["dispute", "disputa"];
 /// The longest kept reason, in characters: the limit of DICT.
 const MAX_REASON_CHARS: usize = 2_000;
 /// The reason for refusing a defense without an address.
@@ -32,12 +31,6 @@ const NEEDS_ADDRESS: &str =
     "Woovi accepts only documents as a defense: give the address of a document as `defense_evidence_url`";
 /// The prefix of the `correlationID` of our evidence.
 const EVIDENCE: &str = "defense-";
-
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    dispute: Option<&'a RawValue>,
-}
 
 /// A dispute. Some answers about disputes of the type `MED` have no amount and no reason.
 #[derive(Deserialize)]
@@ -140,33 +133,11 @@ fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
         return Err(wrong("id", "is not a dispute id"));
     }
     let amount = row.value.map(|value| cents(value).ok_or_else(|| wrong("value", "is not an amount"))).transpose()?;
-    let status =
-        non_empty_text(row.status).map(|status| self::status(&status)).ok_or_else(|| wrong("status", "is missing"))?;
+    let status = non_empty_text(row.status)
+        .map(|status| dispute_status::parse(&status))
+        .ok_or_else(|| wrong("status", "is missing"))?;
     let reason = non_empty_text(row.reason).and_then(|text| line(&text, MAX_REASON_CHARS));
     Ok(Row { id, end_to_end_id, status, reason, amount, opened_at: at(row.created_at) })
-}
-
-/// Returns the status. An accepted dispute is lost for the receiver. Every other status, known or not, is undecided. No
-/// status shows whether evidence was submitted.
-fn status(word: &str) -> UpstreamInfractionStatus {
-    match word {
-        "ACCEPTED" => UpstreamInfractionStatus::Accepted,
-        "REJECTED" => UpstreamInfractionStatus::Rejected,
-        "CANCELED" | "CANCELLED" => UpstreamInfractionStatus::Cancelled,
-        _ => UpstreamInfractionStatus::Undecided,
-    }
-}
-
-/// Requests `GET /dispute/{endToEndId}`. Returns `true` if the dispute of the Pix is accepted, which means that the Pix
-/// was returned.
-pub(super) async fn is_accepted(api: &Api, end_to_end_id: &EndToEndId, deadline: Deadline) -> Result<bool, FindError> {
-    let reply = api.get(&format!("/dispute/{end_to_end_id}"), deadline).await?;
-    if refusal::is_absence(&reply, &DISPUTE) {
-        return Ok(false);
-    }
-    let envelope: Envelope<'_> = reply.read(refusal::of_reply)?;
-    let dispute: Dispute<'_> = refusal::object(envelope.dispute, "dispute")?;
-    Ok(non_empty_text(dispute.status).is_some_and(|word| status(&word) == UpstreamInfractionStatus::Accepted))
 }
 
 /// Sends `POST /dispute/{id}/evidence` once, with our text as the description of the merchant's document.

@@ -9,6 +9,7 @@ mod callbacks;
 mod charge;
 mod config;
 mod dispute;
+mod dispute_status;
 mod list;
 mod payment;
 mod payout;
@@ -56,7 +57,9 @@ impl WooviAcquirer {
     /// # Errors
     /// [`WooviConfigError`] for the invalid part of the configuration.
     pub fn new(config: &WooviConfig) -> Result<Self, WooviConfigError> {
-        Ok(Self { api: Api::new(config)?, callback_keys: config.callback_keys()?, timeouts: config.timeouts })
+        let callback_keys =
+            CallbackKeys::new(config.webhook_public_key.as_deref(), config.webhook_hmac_secret.as_ref())?;
+        Ok(Self { api: Api::new(config)?, callback_keys, timeouts: config.timeouts })
     }
 
     /// Reads the balance of the account. Returns Woovi's clock too, if the answer has a `Date`.

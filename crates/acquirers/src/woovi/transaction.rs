@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::api::Api;
-use super::dispute;
+use super::dispute_status;
 use super::list::{self, List};
 use super::refund::{self, ChargeReturn};
 use super::refusal;
@@ -145,7 +145,7 @@ async fn attach_returns(
         let UpstreamPayment { end_to_end_id, returns, .. } = &mut one.pix.payment;
         let is_foreign = |one: &UpstreamReturn| one.refund().is_none();
         // A return by another system belongs to the dispute of the Pix, if there is an accepted dispute.
-        if returns.iter().any(is_foreign) && dispute::is_accepted(api, end_to_end_id, deadline).await? {
+        if returns.iter().any(is_foreign) && dispute_status::is_accepted(api, end_to_end_id, deadline).await? {
             returns.iter_mut().filter(|one| is_foreign(one)).for_each(|one| one.nature = ReturnNature::Infraction);
         }
     }

@@ -9,13 +9,13 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::CALLERS;
-use crate::cli::Plan;
 use crate::database::{Engine, Postgres};
 use crate::http::{Load, Outcome};
 use crate::latency::Latencies;
 use crate::numbers::{Rounds, count, per_second};
 use crate::process::{Meter, mean};
 use crate::report::Line;
+use crate::run_size::RunSize;
 use crate::service::Service;
 use crate::upstream::institution::Institution;
 use crate::window::Until;
@@ -37,7 +37,7 @@ const AMOUNT: u64 = 10_000;
 ///
 /// # Errors
 /// If an answer is wrong, or a deposit is not credited exactly once.
-pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
     let institution = Institution::start()?;
     let settings = [institution.settings()?, institution.crypto_settings()?].concat();
     let mut service = Service::start_with(engine, server, &settings).await?;
@@ -53,10 +53,10 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     }
 
     let (mut rates, mut busy, mut latencies) = (Vec::new(), Vec::new(), Latencies::default());
-    for _ in 0..plan.rounds {
+    for _ in 0..size.rounds {
         let meter = Meter::start(&parties)?;
         let scripts = quoters(&service.keys, CALLERS);
-        let outcome = Load { address, scripts, until: Until::seconds(plan.seconds) }.run().await?.clean()?;
+        let outcome = Load { address, scripts, until: Until::seconds(size.seconds) }.run().await?.clean()?;
         busy.push(meter.stop()?);
         rates.push(outcome.rate());
         latencies.merge(outcome.latencies);
@@ -68,7 +68,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
         .busy(mean(&busy))
         .note(format!("{} rounds; each quote reads two prices and a minimum", rounds.number));
 
-    let wanted = if plan.quick { PAID_IF_QUICK } else { PAID };
+    let wanted = if size.quick { PAID_IF_QUICK } else { PAID };
     let meter = Meter::start(&parties)?;
     let scripts = depositors(&service.keys, CALLERS);
     let created = Load { address, scripts, until: Until::Calls(count(wanted)) }.run().await?.clean()?;

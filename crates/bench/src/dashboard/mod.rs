@@ -12,11 +12,11 @@ use cais_ports::{AccountQueries as _, IdGenerator, PageRequest, TimelineQueries 
 
 use self::visitor::Visitor;
 use crate::activity::{Calendar, fill};
-use crate::cli::Plan;
 use crate::database::{self, Engine, Postgres};
 use crate::http::Connection;
 use crate::latency::Latencies;
 use crate::report::{Line, Target};
+use crate::run_size::RunSize;
 use crate::service::{Service, email};
 
 const LEVEL: &str = "dashboard";
@@ -42,8 +42,8 @@ const MAX_COUNT_VIEWS: usize = 240;
 ///
 /// # Errors
 /// If the service fails or a page is wrong.
-pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
-    let charges = if plan.quick { CHARGES_IF_QUICK } else { CHARGES };
+pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
+    let charges = if size.quick { CHARGES_IF_QUICK } else { CHARGES };
     let mut service = Service::prepare(engine, server)?;
     let middle = seed(&service.database, charges.div_ceil(6).saturating_mul(ROWS_OF_SIX_CHARGES)).await?;
     if let (Engine::Postgres, Some(server)) = (engine, server) {

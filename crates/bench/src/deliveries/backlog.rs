@@ -8,7 +8,6 @@ use cais_ports::DeliveryQueue as _;
 
 use super::endpoints::register;
 use super::{LEVEL, MANY, RATE, judged, parties, preload};
-use crate::cli::Plan;
 use crate::clock;
 use crate::database::{self, Engine, Postgres};
 use crate::http::Load;
@@ -18,6 +17,7 @@ use crate::process::{Cores, Meter, mean};
 use crate::receiver::Receiver;
 use crate::report::{Line, Target};
 use crate::requests::{busy_text, creators, stored};
+use crate::run_size::RunSize;
 use crate::service::Service;
 use crate::window::Until;
 
@@ -31,7 +31,12 @@ const SETTLED: Duration = Duration::from_secs(17);
 const ALONE: Duration = Duration::from_secs(2);
 
 /// Measures the creation of charges with due deliveries. The reference is the same service without due deliveries.
-pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan, deliveries: usize) -> Result<Line> {
+pub(super) async fn measure(
+    engine: Engine,
+    server: Option<&Postgres>,
+    size: RunSize,
+    deliveries: usize,
+) -> Result<Line> {
     let mut receiver = Receiver::start(MANY)?;
     receiver.hang(MANY)?;
     let (mut calm, mut loaded) = (Service::start(engine, server).await?, Service::start(engine, server).await?);
@@ -46,14 +51,14 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Pla
     let hum = hum(&loaded, engine, server).await?;
 
     let (mut with, mut without) = (Series::default(), Series::default());
-    for round in 0..plan.rounds.saturating_mul(MORE) {
+    for round in 0..size.rounds.saturating_mul(MORE) {
         let mut turns = [(&calm, &mut without), (&loaded, &mut with)];
         // The order alternates, because the first round of a pair can slow the second one.
         if round % 2 == 1 {
             turns.reverse();
         }
         for (service, series) in turns {
-            series.add(service, engine, server, plan, round).await?;
+            series.add(service, engine, server, size, round).await?;
         }
     }
     let hung = receiver.progress()?.hung;
@@ -96,11 +101,11 @@ impl Series {
         service: &Service,
         engine: Engine,
         server: Option<&Postgres>,
-        plan: Plan,
+        size: RunSize,
         round: usize,
     ) -> Result<()> {
         let scripts = creators(&service.keys, count(round));
-        let load = Load { address: service.address()?, scripts, until: Until::seconds(plan.seconds) };
+        let load = Load { address: service.address()?, scripts, until: Until::seconds(size.seconds) };
         let ours = [("service", service.process_id()?), ("generator", std::process::id())];
         let meter = Meter::start(&parties(ours, engine, server))?;
         let outcome = load.run().await?.clean()?;

@@ -10,10 +10,10 @@ mod waits;
 
 use anyhow::Result;
 
-use crate::cli::Plan;
 use crate::database::{Engine, Postgres};
 use crate::latency::{Latencies, Percentiles};
 use crate::report::{Line, Target};
+use crate::run_size::RunSize;
 
 const LEVEL: &str = "deliveries";
 const RATE: &str = "/s";
@@ -42,14 +42,14 @@ const QUICK: Amounts = Amounts { events: 10_000, claims: 20_000, backlog: 100_00
 ///
 /// # Errors
 /// If the service, the store or a receiver fails, or the delivered data is inconsistent.
-pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
-    let amounts = if plan.quick { QUICK } else { FULL };
+pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
+    let amounts = if size.quick { QUICK } else { FULL };
     let mut lines = Vec::new();
     for endpoints in [1, 10, MANY] {
         lines.push(rate::measure(engine, server, endpoints, amounts.events).await?);
     }
-    lines.extend(queue::measure(engine, server, plan, amounts.claims).await?);
-    lines.push(backlog::measure(engine, server, plan, amounts.backlog).await?);
+    lines.extend(queue::measure(engine, server, size, amounts.claims).await?);
+    lines.push(backlog::measure(engine, server, size, amounts.backlog).await?);
     lines.push(waits::idle(engine, server, amounts.payments).await?);
     lines.push(waits::among_hanging(engine, server, amounts.steady_s).await?);
     Ok(lines)

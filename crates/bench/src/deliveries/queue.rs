@@ -17,13 +17,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::tally::Tally;
 use super::{LEVEL, MANY, RATE, judged, parties, preload};
-use crate::cli::Plan;
 use crate::clock;
 use crate::database::{Engine, Place, Postgres};
 use crate::latency::{Latencies, Percentiles};
 use crate::numbers::{Rounds, count, per_second};
 use crate::process::{Cores, Meter, mean};
 use crate::report::{Line, Target};
+use crate::run_size::RunSize;
 
 /// The target of claims per second.
 const WANTED: f64 = 10_000.0;
@@ -46,21 +46,26 @@ const TOGETHER: usize = 1_000;
 const LATER: SignedDuration = SignedDuration::from_hours(1);
 
 /// Measures claims, claims with outcomes, and the search for due queues.
-pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan, claims: usize) -> Result<Vec<Line>> {
+pub(super) async fn measure(
+    engine: Engine,
+    server: Option<&Postgres>,
+    size: RunSize,
+    claims: usize,
+) -> Result<Vec<Line>> {
     let place = Place::fresh(engine, server)?;
-    let mut queue = Queue::fill(place.open().await?, claims.saturating_mul(plan.rounds).saturating_mul(2)).await?;
+    let mut queue = Queue::fill(place.open().await?, claims.saturating_mul(size.rounds).saturating_mul(2)).await?;
     place.run("VACUUM ANALYZE")?;
     place.settle()?;
     let looks = queue.look().await?;
     let parties = parties([("caller with the store", std::process::id())], engine, server);
     let (mut claimed, mut delivered) = (Series::default(), Series::default());
-    for _ in 0..plan.rounds {
+    for _ in 0..size.rounds {
         claimed.add(&parties, queue.claim_all(claims)).await?;
     }
-    for _ in 0..plan.rounds {
+    for _ in 0..size.rounds {
         delivered.add(&parties, queue.deliver_all(claims)).await?;
     }
-    let finished = count(claims.saturating_mul(plan.rounds));
+    let finished = count(claims.saturating_mul(size.rounds));
     let tally = Tally::of(&queue.store, &queue.accounts).await?;
     ensure!(
         tally.succeeded == finished && tally.attempts == finished,

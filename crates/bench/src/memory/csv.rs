@@ -9,12 +9,12 @@ use cais_ports::{AccountQueries as _, IdGenerator};
 
 use super::{IDLE, LEVEL};
 use crate::activity::{Calendar, fill};
-use crate::cli::Plan;
 use crate::database::{self, Engine, Postgres};
 use crate::http::{download, get_csv};
 use crate::numbers::{count, per_second, ratio, real};
 use crate::process::resident_mib;
 use crate::report::{Line, Target};
+use crate::run_size::RunSize;
 use crate::service::{Service, email};
 
 /// The lines of the statements, ascending. Memory is measured for the longest.
@@ -29,8 +29,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// Reads each file once, directly after its rows were written and before the server gathers statistics.
-pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
-    let sent = if plan.quick { SENT_IF_QUICK } else { ROWS.len() };
+pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
+    let sent = if size.quick { SENT_IF_QUICK } else { ROWS.len() };
     let lengths: Vec<usize> = ROWS.into_iter().take(sent).collect();
     let mut service = Service::prepare(engine, server)?;
     if engine == Engine::Postgres {

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::cli::Plan;
 use crate::database::{Engine, Postgres};
 use crate::http::Load;
 use crate::numbers::{Rounds, median};
 use crate::process::resident_mib;
 use crate::report::{Line, Target};
 use crate::requests::creators;
+use crate::run_size::RunSize;
 use crate::service::Service;
 use crate::window::Until;
 
@@ -28,9 +28,9 @@ const IDLE: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// If the service fails or answers anything but 201.
-pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
     let mut service = Service::start(engine, server).await?;
-    let starts = if plan.quick { 3 } else { STARTS };
+    let starts = if size.quick { 3 } else { STARTS };
     let empty = restarts(&mut service, starts).await?;
     tokio::time::sleep(IDLE).await;
     let idle = resident_mib(service.process_id()?)?;
@@ -51,7 +51,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
         line("memory when idle, with the sandbox", idle, " MiB").wanting(Target::AtMost(60.0)),
         line("memory after 20,000 charges from 64 callers", worked, " MiB").wanting(Target::AtMost(200.0)),
     ];
-    lines.extend(csv::measure(engine, server, plan).await?);
+    lines.extend(csv::measure(engine, server, size).await?);
     Ok(lines)
 }
 

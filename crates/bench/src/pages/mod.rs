@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::cli::Plan;
 use crate::database::{Engine, Postgres};
 use crate::latency::Latencies;
 use crate::numbers::Rounds;
 use crate::report::{Line, Target};
+use crate::run_size::RunSize;
 
 const LEVEL: &str = "pages";
 /// The rows of the short list and of the long list.
@@ -29,8 +29,8 @@ const READS: usize = 400;
 ///
 /// # Errors
 /// If the store fails or a page is wrong.
-pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
-    let long = if plan.quick { LONG_IF_QUICK } else { LONG };
+pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
+    let long = if size.quick { LONG_IF_QUICK } else { LONG };
     let mut lines = charges::measure(engine, server, long).await?;
     lines.extend(money::measure(engine, server, long).await?);
     Ok(lines)

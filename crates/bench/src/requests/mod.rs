@@ -13,13 +13,13 @@ use cais_domain::merchant::account::Account;
 use cais_ports::{AccountQueries as _, PageRequest};
 
 use crate::bare;
-use crate::cli::Plan;
 use crate::database::{self, Engine, Postgres};
 use crate::http::{Connection, Load, Outcome, Script, get};
 use crate::latency::Latencies;
 use crate::numbers::{Rounds, count};
 use crate::process::{Cores, Meter, mean};
 use crate::report::{Line, Target};
+use crate::run_size::RunSize;
 use crate::service::Service;
 use crate::store::count_charges;
 use crate::window::Until;
@@ -39,7 +39,7 @@ const WORKERS: usize = 2;
 ///
 /// # Errors
 /// If an answer is wrong, or differs from the stored data.
-pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
     let mut service = Service::start(engine, server).await?;
     let address = service.address()?;
     let mut parties = vec![("service", service.process_id()?), ("generator", std::process::id())];
@@ -48,15 +48,15 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     }
     let mut created = Vec::new();
     let mut creations = Series::default();
-    for round in 0..plan.rounds {
+    for round in 0..size.rounds {
         let load =
-            Load { address, scripts: creators(&service.keys, count(round)), until: Until::seconds(plan.seconds) };
+            Load { address, scripts: creators(&service.keys, count(round)), until: Until::seconds(size.seconds) };
         let scripts = creations.add(metered(&parties, load).await?);
         created.extend(scripts.into_iter().flat_map(|script: Create| script.created));
     }
-    let wanted = if plan.quick { PAID_IF_QUICK } else { PAID };
+    let wanted = if size.quick { PAID_IF_QUICK } else { PAID };
     if let Some(missing) = wanted.checked_sub(created.len()).filter(|missing| *missing > 0) {
-        let scripts = creators(&service.keys, count(plan.rounds));
+        let scripts = creators(&service.keys, count(size.rounds));
         let outcome = Load { address, scripts, until: Until::Calls(count(missing)) }.run().await?.clean()?;
         created.extend(outcome.scripts.into_iter().flat_map(|script| script.created));
     }
@@ -70,8 +70,8 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     let readers = read::readers(&paid);
     let (mut reads, mut bare) = (Series::default(), Series::default());
     let bare_parties = [("bare handler", handler.id()), ("generator", std::process::id())];
-    for _ in 0..plan.rounds {
-        let until = Until::seconds(plan.seconds);
+    for _ in 0..size.rounds {
+        let until = Until::seconds(size.seconds);
         reads.add(metered(&parties, Load { address, scripts: readers.clone(), until }).await?);
         let load = Load { address: bare_address, scripts: readers.clone(), until };
         bare.add(metered(&bare_parties, load).await?);

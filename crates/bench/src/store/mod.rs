@@ -13,12 +13,12 @@ use std::future::Future;
 
 use anyhow::Result;
 
-use crate::cli::Plan;
 use crate::database::{Engine, Place, Postgres};
 use crate::latency::Latencies;
 use crate::numbers::Rounds;
 use crate::process::{Cores, Meter, mean};
 use crate::report::{Line, Target};
+use crate::run_size::RunSize;
 use crate::window::Until;
 use callers::Called;
 use ours::Ours;
@@ -74,13 +74,13 @@ impl Series {
 ///
 /// # Errors
 /// If the store or pgbench fails, or the written data is inconsistent.
-pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
-    let mut lines = charges(engine, server, plan).await?;
-    lines.push(payouts::measure(engine, server, plan).await?);
+pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
+    let mut lines = charges(engine, server, size).await?;
+    lines.push(payouts::measure(engine, server, size).await?);
     Ok(lines)
 }
 
-async fn charges(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+async fn charges(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
     let (place, beside) = (Place::fresh(engine, server)?, Place::fresh(engine, server)?);
     let persistence = place.open().await?;
     let mut ours = Ours::new(persistence.clone());
@@ -88,15 +88,15 @@ async fn charges(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Resul
     let mut theirs = None;
     if let Some(server) = server {
         beside.migrate().await?;
-        theirs = Some(Pgbench::new(server, beside.url().to_owned(), plan.seconds)?);
+        theirs = Some(Pgbench::new(server, beside.url().to_owned(), size.seconds)?);
     }
     let parties = parties(server);
     let mut series: [Series; 4] = Default::default();
     let [create, open, issue, confirm] = &mut series;
-    let until = Until::seconds(plan.seconds);
-    let payments = if plan.quick { PAYMENTS_IF_QUICK } else { PAYMENTS_PER_SECOND };
-    let payments = usize::try_from(plan.seconds.saturating_mul(payments))?;
-    for _ in 0..plan.rounds {
+    let until = Until::seconds(size.seconds);
+    let payments = if size.quick { PAYMENTS_IF_QUICK } else { PAYMENTS_PER_SECOND };
+    let payments = usize::try_from(size.seconds.saturating_mul(payments))?;
+    for _ in 0..size.rounds {
         place.settle()?;
         create.add(metered(&parties, ours.create(until)).await?);
         create.beside(theirs.as_mut().map(Pgbench::create))?;

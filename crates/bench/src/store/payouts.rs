@@ -13,10 +13,10 @@ use super::ours::{PAGE, commit};
 use super::payout_changes::{AMOUNT, FEE, FUNDS, complete, fund, hold, new_payout};
 use super::pgbench::Pgbench;
 use super::{Series, metered, parties};
-use crate::cli::Plan;
 use crate::database::{Engine, Place, Postgres};
 use crate::numbers::count;
 use crate::report::{Line, Target};
+use crate::run_size::RunSize;
 use crate::window::Until;
 
 /// The entries of a payout: amount and fee, held and sent, each with two sides.
@@ -26,7 +26,7 @@ const ENTRIES: u64 = 8;
 ///
 /// # Errors
 /// If the store or pgbench fails, or the written data is inconsistent.
-pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Line> {
+pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Line> {
     let (place, beside) = (Place::fresh(engine, server)?, Place::fresh(engine, server)?);
     let persistence = place.open().await?;
     let mut ours = Payouts::open(persistence.clone()).await?;
@@ -34,14 +34,14 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     let mut theirs = None;
     if let Some(server) = server {
         beside.migrate().await?;
-        let pgbench = Pgbench::new(server, beside.url().to_owned(), plan.seconds)?;
+        let pgbench = Pgbench::new(server, beside.url().to_owned(), size.seconds)?;
         pgbench.fund()?;
         theirs = Some(pgbench);
     }
     let mut series = Series::default();
-    for _ in 0..plan.rounds {
+    for _ in 0..size.rounds {
         place.settle()?;
-        series.add(metered(&parties(server), ours.pay_out(Until::seconds(plan.seconds))).await?);
+        series.add(metered(&parties(server), ours.pay_out(Until::seconds(size.seconds))).await?);
         series.beside(theirs.as_mut().map(Pgbench::pay_out))?;
     }
     let verified = ours.verify().await?;

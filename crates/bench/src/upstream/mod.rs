@@ -12,7 +12,6 @@ use cais_domain::payment::CreditedPayment;
 use cais_ports::ReconciliationQueries as _;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::cli::Plan;
 use crate::clock::now;
 use crate::database::{self, Engine, Postgres};
 use crate::http::Load;
@@ -21,6 +20,7 @@ use crate::numbers::{count, per_second};
 use crate::process::Meter;
 use crate::report::{Line, Target};
 use crate::requests::{Created, creators_of};
+use crate::run_size::RunSize;
 use crate::service::Service;
 use crate::window::Until;
 use institution::{Institution, NAME};
@@ -47,7 +47,7 @@ const AMOUNT: u64 = 1_050;
 ///
 /// # Errors
 /// If an answer is wrong, or a payment is not credited.
-pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> Result<Vec<Line>> {
+pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
     let institution = Institution::start()?;
     let mut service = Service::start_with(engine, server, &institution.settings()?).await?;
     let address = service.address()?;
@@ -62,7 +62,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     institution.slow_down(LATENCY_MS).await?;
     let target = |line: Line, target| if matches!(engine, Engine::Postgres) { line.wanting(target) } else { line };
 
-    let wanted = if plan.quick { PAID_IF_QUICK } else { PAID };
+    let wanted = if size.quick { PAID_IF_QUICK } else { PAID };
     let steady = usize::try_from(u64::from(STEADY_RATE).saturating_mul(STEADY_S))?;
     let all = count(wanted.saturating_add(steady));
     let meter = Meter::start(&parties)?;
@@ -104,7 +104,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, plan: Plan) -> R
     let (busy, steady_until) = (meter.stop()?, now());
 
     let meter = Meter::start(&parties)?;
-    let load = Load { address, scripts: merchants(&service.keys, CALLERS), until: Until::seconds(plan.seconds) };
+    let load = Load { address, scripts: merchants(&service.keys, CALLERS), until: Until::seconds(size.seconds) };
     let payouts = load.run().await?.clean()?;
     let payouts_busy = meter.stop()?;
     service.stop_and_verify()?;

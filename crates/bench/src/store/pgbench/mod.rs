@@ -134,7 +134,7 @@ impl<'a> Pgbench<'a> {
         let events = self.paid.saturating_add(self.sent);
         let entries = self.paid.saturating_mul(4).saturating_add(self.sent.saturating_mul(8));
         for (what, sql, expected) in [
-            ("answered claims", "SELECT count(*) FROM idempotency_records WHERE response_kind = 'created'", answers),
+            ("stored responses", "SELECT count(*) FROM idempotency_records WHERE response_kind = 'created'", answers),
             (
                 "pending charges",
                 "SELECT count(*) FROM charges WHERE status = 'pending' AND account_id <> 'acc_hot'",
