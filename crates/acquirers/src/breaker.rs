@@ -128,7 +128,7 @@ impl Breaker {
     }
 
     /// Cancels a call. After a cancelled trial call, the next call may try at once.
-    fn give_up(&self, epoch: u64) {
+    fn cancel(&self, epoch: u64) {
         let mut inner = self.lock();
         if inner.epoch == epoch && inner.state == State::HalfOpen {
             self.count_trial("cancelled");
@@ -192,7 +192,7 @@ impl Permit {
 /// Cancels the call. After a report, dropping has no effect, because the epoch has changed or the breaker is closed.
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.breaker.give_up(self.epoch);
+        self.breaker.cancel(self.epoch);
     }
 }
 

@@ -31,7 +31,7 @@ const REFUND_PREFIX: &str = "med";
 
 /// A payer's dispute. By default the situation is a scam, and the amount is the whole Pix.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct InfractionClaim {
+pub struct NewDispute {
     /// The situation, [`Situation::Scam`] by default.
     pub situation: Option<Situation>,
     /// The disputed amount, the whole Pix by default.
@@ -126,16 +126,16 @@ impl Psp {
     ///
     /// # Errors
     /// [`InfractionError`].
-    pub fn open_infraction(&self, end_to_end_id: &str, claim: InfractionClaim) -> Result<Infraction, InfractionError> {
+    pub fn open_infraction(&self, end_to_end_id: &str, dispute: NewDispute) -> Result<Infraction, InfractionError> {
         let now = self.clock.now();
         let id = dice::evp().map_err(StoreError::from)?;
         let mut store = self.write();
         let payment = store.books().find_payment(end_to_end_id).ok_or(InfractionError::PaymentNotFound)?;
-        let amount = claim.amount.unwrap_or(payment.amount);
+        let amount = dispute.amount.unwrap_or(payment.amount);
         if !amount.is_positive() || amount > payment.amount {
             return Err(InfractionError::InvalidAmount);
         }
-        let deadline_s = claim.deadline_s.unwrap_or(DEADLINE_S);
+        let deadline_s = dispute.deadline_s.unwrap_or(DEADLINE_S);
         if !(1..=MAX_DEADLINE_S).contains(&deadline_s) {
             return Err(InfractionError::InvalidDeadline);
         }
@@ -143,8 +143,8 @@ impl Psp {
             id: Arc::from(id),
             end_to_end_id: payment.end_to_end_id.clone(),
             amount,
-            situation: claim.situation.unwrap_or(Situation::Scam),
-            nature: if claim.is_operational { Nature::MedOperational } else { Nature::MedFraud },
+            situation: dispute.situation.unwrap_or(Situation::Scam),
+            nature: if dispute.is_operational { Nature::MedOperational } else { Nature::MedFraud },
             created_at: now,
             opened_at: now,
             deadline_s,

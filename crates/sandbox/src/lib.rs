@@ -59,12 +59,12 @@ pub use crypto::{
     settings::{IpnSignature, LateDeposits, PayoutShape, Settings as CryptoSettings},
     state::{
         payment::PaymentStatus as CryptoPaymentStatus,
-        payout::{WithdrawalFate, WithdrawalStatus},
+        payout::{WithdrawalEnd, WithdrawalStatus},
     },
 };
 pub use dialect::{Defect, Dialect};
 pub use faults::{DEFAULT_LATENCY, Fault, FaultMode, FaultTarget, MAX_LATENCY};
-pub use infractions::{InfractionClaim, InfractionOutcome};
+pub use infractions::{InfractionOutcome, NewDispute};
 pub use journal::JournalError;
 pub use payments::PaidPix;
 pub use psp::StoreError;

@@ -10,7 +10,7 @@ use cais_ports::{
     Acquirer, CallbackInfraction, CallbackItem, DefenseOrder, DefenseReceipt, ListRequest, ReturnNature,
     UpstreamInfraction, UpstreamInfractionStatus, UpstreamProgress,
 };
-use cais_sandbox::{Control, Fault, FaultMode, InfractionClaim, InfractionOutcome, Sandbox, SandboxConfig};
+use cais_sandbox::{Control, Fault, FaultMode, InfractionOutcome, NewDispute, Sandbox, SandboxConfig};
 use jiff::Timestamp;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -69,12 +69,12 @@ fn defense(id: &str) -> DefenseOrder {
 async fn infraction_is_read_from_opening_to_return() {
     let bed = Bed::start().await;
     let e2e = bed.paid().await;
-    let claim = InfractionClaim {
+    let dispute = NewDispute {
         situation: Some(Situation::AccountTakeover),
         amount: Some(Money::from_centavos(750)),
-        ..InfractionClaim::default()
+        ..NewDispute::default()
     };
-    let opened = bed.control.open_infraction(&e2e, claim).unwrap();
+    let opened = bed.control.open_infraction(&e2e, dispute).unwrap();
     let found = bed.only().await;
     assert_eq!((&found.id, &found.end_to_end_id, found.amount), (&opened.id, &e2e, Money::from_centavos(750)));
     assert_eq!((found.status, found.situation), (UpstreamInfractionStatus::Open, Situation::AccountTakeover));
@@ -113,7 +113,7 @@ async fn every_resolution_is_read() {
     ] {
         let bed = Bed::start().await;
         let e2e = bed.paid().await;
-        let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
+        let id = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap().id;
         bed.control.resolve_infraction(&id, outcome).unwrap();
         assert_eq!(bed.only().await.status, wanted);
         assert_eq!(bed.efi.send_defense(&defense(&id), BUDGET).await, Ok(DefenseReceipt::AlreadyThere));
@@ -127,7 +127,7 @@ async fn every_resolution_is_read() {
 async fn list_of_many_pages_is_complete() {
     let bed = Bed::start().await;
     let e2e = bed.paid().await;
-    let open = |_| bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
+    let open = |_| bed.control.open_infraction(&e2e, NewDispute::default()).unwrap().id;
     let opened: Vec<_> = (0..95).map(open).collect();
     let found: Vec<_> = bed.listed().await.into_iter().map(|row| row.id).collect();
     assert_eq!(found, opened);
@@ -137,9 +137,9 @@ async fn list_of_many_pages_is_complete() {
 async fn defense_deadline_follows_the_simulated_clock() {
     let bed = Bed::start().await;
     let e2e = bed.paid().await;
-    let claim = InfractionClaim { deadline_s: Some(86_400), ..InfractionClaim::default() };
-    let first = bed.control.open_infraction(&e2e, claim).unwrap().id;
-    let second = bed.control.open_infraction(&e2e, claim).unwrap().id;
+    let dispute = NewDispute { deadline_s: Some(86_400), ..NewDispute::default() };
+    let first = bed.control.open_infraction(&e2e, dispute).unwrap().id;
+    let second = bed.control.open_infraction(&e2e, dispute).unwrap().id;
     bed.control.set_clock_offset(86_400 - 60).unwrap();
     assert_eq!(bed.efi.send_defense(&defense(&first), BUDGET).await, Ok(DefenseReceipt::Taken));
     bed.control.set_clock_offset(86_400 + 1).unwrap();
@@ -157,7 +157,7 @@ async fn defense_with_lost_reply_is_found_by_look_up() {
     ] {
         let bed = Bed::start().await;
         let e2e = bed.paid().await;
-        let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
+        let id = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap().id;
         bed.control.set_faults(fault).unwrap();
         let result = bed.efi.send_defense(&defense(&id), Duration::from_secs(1)).await;
         assert_eq!(kind(&result), outcome, "{fault:?}: {}", reason(&result));
@@ -178,7 +178,7 @@ async fn callback_contains_the_changed_infraction() {
     })
     .await;
     bed.efi.register_callback(&receiver.url(), BUDGET).await.unwrap();
-    let id = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id;
+    let id = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap().id;
     let body = tokio::time::timeout(BUDGET, bodies.recv()).await.unwrap().unwrap();
     assert_eq!(bed.efi.callbacks(body.as_bytes()), Ok(vec![CallbackItem::Infraction(CallbackInfraction { id })]));
 }

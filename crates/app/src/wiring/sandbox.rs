@@ -26,8 +26,8 @@ use cais_http_api::{
 use cais_ports::{Acquirer, Secret};
 use cais_sandbox::{
     CoinValues, Control, ControlError, Credentials, CryptoDeposit, CryptoPaymentStatus, CryptoSettings, Fault,
-    FaultTarget, InfractionClaim, InfractionOutcome, IpnSignature, JournalError, Sandbox, SandboxConfig, SandboxError,
-    WithdrawalFate, credentials_file,
+    FaultTarget, InfractionOutcome, IpnSignature, JournalError, NewDispute, Sandbox, SandboxConfig, SandboxError,
+    WithdrawalEnd, credentials_file,
 };
 
 use super::Upstream;
@@ -204,8 +204,8 @@ impl Institution for InProcess {
         asked: InfractionRequest,
     ) -> Result<String, InstitutionError> {
         let InfractionRequest { situation, amount, deadline_s } = asked;
-        let claim = InfractionClaim { situation, amount, deadline_s, is_operational: false };
-        match self.0.open_infraction(end_to_end_id, claim) {
+        let dispute = NewDispute { situation, amount, deadline_s, is_operational: false };
+        match self.0.open_infraction(end_to_end_id, dispute) {
             Ok(opened) => Ok(opened.id),
             // The API has already rejected amounts that are always out of range, so the amount exceeds the payment.
             Err(ControlError::OutOfRange { field: "valor" }) => {
@@ -273,11 +273,11 @@ impl SimulatedProcessor for InProcess {
     }
 
     fn fail_withdrawal(&self, batch: &ProcessorId, failure: WithdrawalFailure) -> Result<(), InstitutionError> {
-        let fate = match failure {
-            WithdrawalFailure::Rejected => WithdrawalFate::Reject,
-            WithdrawalFailure::Failed => WithdrawalFate::Fail,
+        let end = match failure {
+            WithdrawalFailure::Rejected => WithdrawalEnd::Reject,
+            WithdrawalFailure::Failed => WithdrawalEnd::Fail,
         };
-        done(self.0.move_crypto_withdrawal(batch.as_str(), fate))
+        done(self.0.move_crypto_withdrawal(batch.as_str(), end))
     }
 
     fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError> {

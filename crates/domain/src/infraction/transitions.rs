@@ -151,7 +151,7 @@ impl Infraction {
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction is resolved.
-    pub fn claim_first(
+    pub fn take_precedence(
         self,
         report: Option<&NewInfraction>,
         disputed: Disputed<'_>,

@@ -213,8 +213,10 @@ impl Book {
     }
 
     /// Applies the report of an accepted dispute before the infraction is resolved.
-    pub fn claim_first(&mut self, number: usize, centavos: i64) {
-        self.with(number, |infraction, disputed, _| infraction.claim_first(Some(&report(number, centavos)), disputed));
+    pub fn take_precedence(&mut self, number: usize, centavos: i64) {
+        self.with(number, |infraction, disputed, _| {
+            infraction.take_precedence(Some(&report(number, centavos)), disputed)
+        });
     }
 
     pub fn win(&mut self, number: usize) {

@@ -31,7 +31,7 @@ fn lost_infraction_takes_precedence() {
         book.open(disputed);
         book.open(disputed);
         assert_eq!(limits(&book), [disputed, CHARGED - disputed]);
-        book.claim_first(1, disputed);
+        book.take_precedence(1, disputed);
         assert_eq!(limits(&book), [CHARGED - disputed, disputed], "siblings cannot hold the amount of the acquirer");
         assert_eq!(book.balance(Bucket::Blocked), CHARGED);
         book.lose(1);

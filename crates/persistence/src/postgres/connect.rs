@@ -144,8 +144,8 @@ impl Postgres {
     }
 
     /// Opens a connection with these settings. The plans of the connection are renewed regularly.
-    pub(super) fn connect_planned(&self, settings: &str) -> Result<Planned, Fault> {
-        Ok(Planned { connection: self.connect(settings)?, planned_at: Instant::now() })
+    pub(super) fn connect_planned(&self, settings: &str) -> Result<PlannedConnection, Fault> {
+        Ok(PlannedConnection { connection: self.connect(settings)?, planned_at: Instant::now() })
     }
 
     /// Returns whether a statement with that text stays prepared.
@@ -156,12 +156,12 @@ impl Postgres {
 }
 
 /// A connection whose plans are renewed regularly.
-pub(crate) struct Planned {
+pub(crate) struct PlannedConnection {
     connection: PgConnection,
     planned_at: Instant,
 }
 
-impl Session for Planned {
+impl Session for PlannedConnection {
     fn connection(&mut self) -> Connection<'_> {
         if self.planned_at.elapsed() >= PLANNED_EVERY {
             self.planned_at = Instant::now();

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     efi::infraction_views,
-    infractions::{InfractionClaim, InfractionError, InfractionOutcome},
+    infractions::{InfractionError, InfractionOutcome, NewDispute},
     pix::{
         Shared, json as answer,
         problem::{Kind, Problem},
@@ -72,9 +72,9 @@ impl Control {
     pub fn open_infraction(
         &self,
         end_to_end_id: &EndToEndId,
-        claim: InfractionClaim,
+        dispute: NewDispute,
     ) -> Result<InfractionItem, ControlError> {
-        let infraction = self.psp.open_infraction(end_to_end_id.as_str(), claim)?;
+        let infraction = self.psp.open_infraction(end_to_end_id.as_str(), dispute)?;
         Ok(item(self.psp.read().books(), &infraction))
     }
 
@@ -133,7 +133,7 @@ fn item(books: &Books, infraction: &Infraction) -> InfractionItem {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ClaimBody {
+struct NewDisputeBody {
     #[serde(rename = "tipoSituacao")]
     situation: Option<String>,
     valor: Option<Value>,
@@ -146,7 +146,7 @@ struct ClaimBody {
 /// # Errors
 /// 404 for an unknown Pix, 400 for an invalid name, amount or time.
 pub async fn open(path: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
-    let body: ClaimBody = read(payload).await?;
+    let body: NewDisputeBody = read(payload).await?;
     let unknown =
         |field, value: &str| Problem::violation(Kind::InvalidRequest, field, "is not an allowed value", value);
     let situation = body.situation.as_deref();
@@ -158,9 +158,9 @@ pub async fn open(path: web::Path<String>, payload: web::Payload, psp: Shared) -
         Some(other) => return Err(unknown("natureza", other)),
     };
     let amount = body.valor.as_ref().map(|value| amount("valor", value)).transpose()?;
-    let claim = InfractionClaim { situation, amount, deadline_s: body.prazo_s, is_operational };
+    let dispute = NewDispute { situation, amount, deadline_s: body.prazo_s, is_operational };
     let e2eid = EndToEndId::parse(&path).map_err(|_| Problem::new(Kind::NotFound, "the Pix does not exist"))?;
-    answer(StatusCode::OK, &control(&psp).open_infraction(&e2eid, claim)?)
+    answer(StatusCode::OK, &control(&psp).open_infraction(&e2eid, dispute)?)
 }
 
 /// Parses a situation by DICT's name or by Efí's name.

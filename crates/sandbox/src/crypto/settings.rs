@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::state::payout::WithdrawalFate;
+use super::state::payout::WithdrawalEnd;
 
 /// The life of a JWT: five minutes.
 const JWT_TTL_S: u32 = 300;
@@ -66,7 +66,7 @@ pub struct Settings {
     /// The milliseconds from the verification of a withdrawal to its outcome; `None`: the delay of a Pix send.
     pub withdrawal_takes_ms: Option<u32>,
     /// The outcome of withdrawals that are verified from now on.
-    pub withdrawal_fate: WithdrawalFate,
+    pub withdrawal_fate: WithdrawalEnd,
     /// `false`: payout endpoints answer 403, as for a caller that is not on the list of addresses.
     pub payouts_allowed: bool,
     /// `false`: the minimum of payouts answers 403, as for accounts without that feature.
@@ -92,7 +92,7 @@ impl Default for Settings {
             late_deposits: LateDeposits::default(),
             hold_deposits: false,
             withdrawal_takes_ms: None,
-            withdrawal_fate: WithdrawalFate::default(),
+            withdrawal_fate: WithdrawalEnd::default(),
             payouts_allowed: true,
             payout_minimum_allowed: true,
             totp_once: true,

@@ -11,7 +11,7 @@ use super::{
     ipn,
     state::{
         CryptoChange,
-        payout::{Batch, MAX_VERIFICATIONS, Withdrawal, WithdrawalFate, WithdrawalStatus},
+        payout::{Batch, MAX_VERIFICATIONS, Withdrawal, WithdrawalEnd, WithdrawalStatus},
     },
     totp,
 };
@@ -92,7 +92,7 @@ impl Psp {
                 error: None,
                 requested_at: None,
                 updated_at: None,
-                fate: WithdrawalFate::default(),
+                fate: WithdrawalEnd::default(),
                 settles_at: None,
             });
         }
@@ -169,12 +169,12 @@ impl Psp {
         true
     }
 
-    /// Moves a withdrawal to its outcome for the tester. With [`WithdrawalFate::Stay`], the withdrawal keeps its status. A `FAILED`
+    /// Moves a withdrawal to its outcome for the tester. With [`WithdrawalEnd::Stay`], the withdrawal keeps its status. A `FAILED`
     /// withdrawal may still be finished or rejected. Returns the batch.
     ///
     /// # Errors
     /// 404 for an unknown withdrawal, 400 for a final one, and to finish an unverified one.
-    pub fn move_withdrawal(&self, id: u64, fate: WithdrawalFate) -> Result<Batch, CryptoError> {
+    pub fn move_withdrawal(&self, id: u64, fate: WithdrawalEnd) -> Result<Batch, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();
         let mut store = self.write();
@@ -188,14 +188,14 @@ impl Psp {
             (_, WithdrawalStatus::Finished | WithdrawalStatus::Rejected | WithdrawalStatus::Cancelled) => {
                 return Err(CryptoError::bad_request("the withdrawal is final"));
             }
-            (WithdrawalFate::Stay, _) => &[],
-            (WithdrawalFate::Finish, WithdrawalStatus::Creating) => {
+            (WithdrawalEnd::Stay, _) => &[],
+            (WithdrawalEnd::Finish, WithdrawalStatus::Creating) => {
                 return Err(CryptoError::bad_request("the withdrawal is not verified"));
             }
-            (WithdrawalFate::Finish, WithdrawalStatus::Sending) => &[WithdrawalStatus::Finished],
-            (WithdrawalFate::Finish, _) => &[WithdrawalStatus::Sending, WithdrawalStatus::Finished],
-            (WithdrawalFate::Reject, _) => &[WithdrawalStatus::Rejected],
-            (WithdrawalFate::Fail, _) => &[WithdrawalStatus::Failed],
+            (WithdrawalEnd::Finish, WithdrawalStatus::Sending) => &[WithdrawalStatus::Finished],
+            (WithdrawalEnd::Finish, _) => &[WithdrawalStatus::Sending, WithdrawalStatus::Finished],
+            (WithdrawalEnd::Reject, _) => &[WithdrawalStatus::Rejected],
+            (WithdrawalEnd::Fail, _) => &[WithdrawalStatus::Failed],
         };
         let mut change = CryptoChange::default();
         for status in steps {

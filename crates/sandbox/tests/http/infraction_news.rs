@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use cais_domain::end_to_end_id::EndToEndId;
-use cais_sandbox::{Fault, FaultMode, InfractionClaim, InfractionOutcome, Operation, SandboxConfig};
+use cais_sandbox::{Fault, FaultMode, InfractionOutcome, NewDispute, Operation, SandboxConfig};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn defense() -> Value {
 }
 
 fn open(bed: &Bed, e2e: &EndToEndId) -> String {
-    bed.control.open_infraction(e2e, InfractionClaim::default()).unwrap().id
+    bed.control.open_infraction(e2e, NewDispute::default()).unwrap().id
 }
 
 fn defenses(bed: &Bed) -> (u64, u64) {

@@ -1,7 +1,7 @@
 //! Tests infractions: opened by the tester, listed, defended once, resolved, withdrawn, reopened.
 
 use cais_domain::{end_to_end_id::EndToEndId, infraction::Situation};
-use cais_sandbox::{ControlError, InfractionClaim, InfractionItem, InfractionOutcome, InfractionStatus};
+use cais_sandbox::{ControlError, InfractionItem, InfractionOutcome, InfractionStatus, NewDispute};
 use serde_json::{Value, json};
 
 use crate::bed::{Answer, Bed, kept, money, prompt};
@@ -10,10 +10,10 @@ const PERIOD: &str = "inicio=2020-01-01T00:00:00Z&fim=2100-01-01T00:00:00Z";
 const DAY_S: i64 = 86_400;
 
 /// Starts a simulator with a Pix of that amount and an infraction on it.
-async fn disputed(amount: &str, claim: InfractionClaim) -> (Bed, EndToEndId, InfractionItem) {
+async fn disputed(amount: &str, dispute: NewDispute) -> (Bed, EndToEndId, InfractionItem) {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, amount).await;
-    let item = bed.control.open_infraction(&e2e, claim).unwrap();
+    let item = bed.control.open_infraction(&e2e, dispute).unwrap();
     (bed, e2e, item)
 }
 
@@ -90,7 +90,7 @@ async fn infractions_are_listed_by_page_and_period() {
     let (_, e2e) = bed.paid(1, "10.00").await;
     let mut ids = Vec::new();
     for _ in 0..3 {
-        ids.push(bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap().id);
+        ids.push(bed.control.open_infraction(&e2e, NewDispute::default()).unwrap().id);
     }
     let mut seen = Vec::new();
     for page in 0..2 {
@@ -120,8 +120,8 @@ async fn infractions_are_listed_by_page_and_period() {
 
 #[tokio::test]
 async fn single_defense_is_accepted_until_the_deadline() {
-    let claim = InfractionClaim { deadline_s: Some(7 * 86_400), ..InfractionClaim::default() };
-    let (mut bed, _, item) = disputed("10.00", claim).await;
+    let dispute = NewDispute { deadline_s: Some(7 * 86_400), ..NewDispute::default() };
+    let (mut bed, _, item) = disputed("10.00", dispute).await;
     bed.control.set_clock_offset(7 * DAY_S - 60).unwrap();
     bed.authenticate().await;
     let taken = defend(&bed, &item.id, "It was delivered.\nhttps://shop.example/proof").await;
@@ -140,7 +140,7 @@ async fn single_defense_is_accepted_until_the_deadline() {
     let item = only(&bed);
     assert_eq!((item.defenses, item.defense_requests, item.status), (1, 2, InfractionStatus::Defended));
 
-    let (mut bed, _, item) = disputed("10.00", claim).await;
+    let (mut bed, _, item) = disputed("10.00", dispute).await;
     bed.control.set_clock_offset(7 * DAY_S + 1).unwrap();
     bed.authenticate().await;
     let late = defend(&bed, &item.id, "It was delivered.").await;
@@ -154,7 +154,7 @@ async fn single_defense_is_accepted_until_the_deadline() {
 
 #[tokio::test]
 async fn bad_defense_is_refused_without_effect() {
-    let (bed, _, item) = disputed("10.00", InfractionClaim::default()).await;
+    let (bed, _, item) = disputed("10.00", NewDispute::default()).await;
     let path = format!("/v2/gn/infracoes/{}/defesa", item.id);
     for (body, property) in [
         (json!({ "justificativa": "x" }), "body.analise"),
@@ -176,8 +176,8 @@ async fn bad_defense_is_refused_without_effect() {
 
 #[tokio::test]
 async fn lost_infraction_returns_the_rest_under_its_nature() {
-    let claim = InfractionClaim { amount: Some(money("7.00")), ..InfractionClaim::default() };
-    let (bed, e2e, item) = disputed("10.00", claim).await;
+    let dispute = NewDispute { amount: Some(money("7.00")), ..NewDispute::default() };
+    let (bed, e2e, item) = disputed("10.00", dispute).await;
     assert_eq!(bed.ask_refund(&e2e, "r1", "6.00").await.status, 201);
     let lost = bed.control.resolve_infraction(&item.id, InfractionOutcome::Lost).unwrap();
     assert_eq!((lost.status, lost.returns, lost.returned), (InfractionStatus::Accepted, 1, money("4.00")));
@@ -192,7 +192,7 @@ async fn lost_infraction_returns_the_rest_under_its_nature() {
     assert_eq!(defend(&bed, &item.id, "x").await.status, 409);
 
     // The infraction is lost even if no rest of the Pix remains. A return for an operational flaw has another nature.
-    let second = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap();
+    let second = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap();
     let lost = bed.control.resolve_infraction(&second.id, InfractionOutcome::Lost).unwrap();
     assert_eq!((lost.status, lost.returns, lost.returned), (InfractionStatus::Accepted, 0, money("0.00")));
     let (_, other) = bed.paid(2, "3.00").await;
@@ -204,7 +204,7 @@ async fn lost_infraction_returns_the_rest_under_its_nature() {
 
 #[tokio::test]
 async fn lost_infraction_returns_at_most_the_balance() {
-    let (bed, e2e, item) = disputed("10.00", InfractionClaim::default()).await;
+    let (bed, e2e, item) = disputed("10.00", NewDispute::default()).await;
     bed.control.set_balance(money("2.50")).unwrap();
     let lost = bed.control.resolve_infraction(&item.id, InfractionOutcome::Lost).unwrap();
     assert_eq!((lost.returned, bed.balance().await.as_str()), (money("2.50"), "0.00"));
@@ -228,7 +228,7 @@ async fn each_outcome_is_allowed_only_from_valid_states() {
         (&[Lost, Reopened, Won], Ok("REJEITADA")),
         (&[Cancelled, Reopened, Lost], Ok("ACEITA")),
     ] {
-        let (bed, _, item) = disputed("10.00", InfractionClaim::default()).await;
+        let (bed, _, item) = disputed("10.00", NewDispute::default()).await;
         let results: Vec<_> = steps.iter().map(|step| bed.control.resolve_infraction(&item.id, *step)).collect();
         let found = match results.last().unwrap() {
             Ok(item) => Ok(serde_json::to_value(item.status).unwrap()),
@@ -241,7 +241,7 @@ async fn each_outcome_is_allowed_only_from_valid_states() {
 
 #[tokio::test]
 async fn reopened_infraction_restarts_its_analysis() {
-    let (mut bed, e2e, item) = disputed("10.00", InfractionClaim::default()).await;
+    let (mut bed, e2e, item) = disputed("10.00", NewDispute::default()).await;
     assert_eq!(defend(&bed, &item.id, "first").await.status, 201);
     bed.control.resolve_infraction(&item.id, InfractionOutcome::Lost).unwrap();
     bed.control.set_clock_offset(30 * DAY_S).unwrap();
@@ -261,7 +261,7 @@ async fn reopened_infraction_restarts_its_analysis() {
 
 #[tokio::test]
 async fn bad_dispute_is_refused() {
-    let (bed, e2e, item) = disputed("10.00", InfractionClaim::default()).await;
+    let (bed, e2e, item) = disputed("10.00", NewDispute::default()).await;
     for body in [
         json!({ "valor": "0.00" }),
         json!({ "valor": "10.01" }),
@@ -286,8 +286,8 @@ async fn bad_dispute_is_refused() {
     assert_eq!((won.status, &won.body["status"]), (200, &json!("REJEITADA")));
     assert_eq!(bed.post(&resolve(&item.id), &json!({ "outcome": "won" })).await.status, 409);
     assert_eq!(bed.control.ledger().unwrap().infractions.len(), 1);
-    let claim = InfractionClaim { situation: Some(Situation::Other), ..InfractionClaim::default() };
-    bed.control.open_infraction(&e2e, claim).unwrap();
+    let dispute = NewDispute { situation: Some(Situation::Other), ..NewDispute::default() };
+    bed.control.open_infraction(&e2e, dispute).unwrap();
     assert_eq!(rows(&bed).await[1]["tipoSituacao"], "outro");
 }
 
@@ -298,8 +298,8 @@ async fn infractions_survive_kill_and_compaction() {
     let bed = Bed::with(kept(&path, prompt())).await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     let open = |amount: &str| {
-        let claim = InfractionClaim { amount: Some(money(amount)), ..InfractionClaim::default() };
-        bed.control.open_infraction(&e2e, claim).unwrap().id
+        let dispute = NewDispute { amount: Some(money(amount)), ..NewDispute::default() };
+        bed.control.open_infraction(&e2e, dispute).unwrap().id
     };
     let (lost, defended, again) = (open("4.00"), open("5.00"), open("6.00"));
     assert_eq!(defend(&bed, &defended, "a\nb").await.status, 201);

@@ -28,7 +28,7 @@ const ACQUIRER_WAIT: SignedDuration = SignedDuration::from_mins(10);
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let charges = ports.queries.list_overdue_charges(ports.clock.now(), PASS_LIMIT).await?;
     let listed = charges.len();
-    let looked = stream::iter(charges).map(|charge| async move {
+    let reading = stream::iter(charges).map(|charge| async move {
         let id = charge.id;
         expire(ports, charge).await.unwrap_or_else(|error| {
             match error {
@@ -37,12 +37,12 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
                     tracing::debug!(charge = %id, %error, "overdue charge could not be read at its acquirer; the charge stays pending");
                 }
             }
-            Look::StaysPending
+            LastRead::StaysPending
         })
     });
-    let looks = looked.buffer_unordered(AT_ONCE).collect::<Vec<Look>>().await;
-    let count = |wanted| looks.iter().filter(|look| **look == wanted).count();
-    let charges = count(Look::ClocksDiffer);
+    let reads = reading.buffer_unordered(AT_ONCE).collect::<Vec<LastRead>>().await;
+    let count = |wanted| reads.iter().filter(|read| **read == wanted).count();
+    let charges = count(LastRead::ClocksDiffer);
     if charges > 0 {
         tracing::error!(
             alert = alerts::CLOCK_SKEW,
@@ -50,12 +50,12 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
             "node's clock is ahead of an acquirer's clock; overdue charges stay pending, because they can still be paid"
         );
     }
-    Ok(Pass::of(listed, count(Look::Closed)))
+    Ok(Pass::of(listed, count(LastRead::Closed)))
 }
 
 /// The result of the last read of an overdue charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum LastRead {
     /// The charge is no longer pending.
     Closed,
     /// The charge stays pending for now.
@@ -65,21 +65,21 @@ enum Look {
     ClocksDiffer,
 }
 
-async fn expire(ports: &Ports, charge: Charge) -> Result<Look, SyncError> {
-    let ChargeState::Pending(issued) = &charge.state else { return Ok(Look::StaysPending) };
+async fn expire(ports: &Ports, charge: Charge) -> Result<LastRead, SyncError> {
+    let ChargeState::Pending(issued) = &charge.state else { return Ok(LastRead::StaysPending) };
     let (acquirer, expires_at) = (issued.acquirer.clone(), issued.expires_at);
     let overdue = ports.clock.now().duration_since(expires_at);
     let (charge, unseen) = match refresh_seen(ports, charge.clone(), &acquirer, LOOK_BUDGET).await {
-        Ok(seen) if !matches!(seen.charge.state, ChargeState::Pending(_)) => return Ok(Look::Closed),
-        Ok(seen) if seen.is_payable && overdue > CLOCK_DIFFERENCE => return Ok(Look::ClocksDiffer),
-        Ok(seen) if seen.is_payable => return Ok(Look::StaysPending),
+        Ok(seen) if !matches!(seen.charge.state, ChargeState::Pending(_)) => return Ok(LastRead::Closed),
+        Ok(seen) if seen.is_payable && overdue > CLOCK_DIFFERENCE => return Ok(LastRead::ClocksDiffer),
+        Ok(seen) if seen.is_payable => return Ok(LastRead::StaysPending),
         Ok(seen) => (seen.charge, None),
         Err(error @ SyncError::Store(_)) => return Err(error),
         Err(error) => (charge, Some(error)),
     };
     let now = ports.clock.now();
     if now.duration_since(expires_at) < ACQUIRER_WAIT {
-        return unseen.map_or(Ok(Look::StaysPending), Err);
+        return unseen.map_or(Ok(LastRead::StaysPending), Err);
     }
     let reason = unseen.map_or_else(
         || "the acquirer shows the charge as completed without a payment".to_owned(),
@@ -87,8 +87,8 @@ async fn expire(ports: &Ports, charge: Charge) -> Result<Look, SyncError> {
     );
     tracing::warn!(charge = %charge.id, %acquirer, reason, "charge not confirmed as unpaid by its acquirer; the charge expires");
     match commit_step(ports, charge.expire(expires_at, now).map_err(StoreError::from)?).await {
-        Ok(_) => Ok(Look::Closed),
-        Err(CommitError::Stale) => Ok(Look::StaysPending),
+        Ok(_) => Ok(LastRead::Closed),
+        Err(CommitError::Stale) => Ok(LastRead::StaysPending),
         Err(error) => Err(StoreError::from(error).into()),
     }
 }

@@ -98,7 +98,7 @@ async fn submit(ports: &Ports, infraction: Infraction, submitted: &DefenseText) 
             if let Err(error) = infraction.clone().apply(ports, record).await {
                 tracing::warn!(infraction = %infraction.id, %error, "receipt of a defense could not be stored; a worker stores it later");
             }
-            verdict(infraction.reread(ports).await?, submitted)
+            response_of(infraction.reread(ports).await?, submitted)
         }
         // A refusal after the deadline may have another reason text, so the local clock is checked too.
         UpstreamResult::Refused(reason) if reason == DEADLINE_PASSED || is_over(ports, &infraction) => {
@@ -112,7 +112,7 @@ async fn submit(ports: &Ports, infraction: Infraction, submitted: &DefenseText) 
         }
         // A worker checks the outcome later.
         UpstreamResult::Unknown(_) | UpstreamResult::RefusedUnproven(_) => {
-            verdict(infraction.reread(ports).await?, submitted)
+            response_of(infraction.reread(ports).await?, submitted)
         }
     }
 }
@@ -134,7 +134,7 @@ async fn abandon_defense(
     if infraction.state == InfractionState::Open && infraction.defense.is_none() {
         return Err(why);
     }
-    verdict(infraction, submitted)
+    response_of(infraction, submitted)
 }
 
 /// Answers a repeat of the stored defense. If its arrival is still unknown, the acquirer is read first.
@@ -155,7 +155,7 @@ async fn resolve_outcome(
     if let Err(error) = refresh(ports, &infraction).await {
         tracing::warn!(infraction = %infraction.id, acquirer = %infraction.acquirer, %error, "defense could not be read at its acquirer; the outcome of the defense stays unknown");
     }
-    verdict(infraction.reread(ports).await?, submitted)
+    response_of(infraction.reread(ports).await?, submitted)
 }
 
 async fn refresh(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError> {
@@ -168,7 +168,7 @@ async fn refresh(ports: &Ports, infraction: &Infraction) -> Result<(), SyncError
 }
 
 /// Returns the result for the caller from the current state of the infraction.
-fn verdict(infraction: Infraction, submitted: &DefenseText) -> Result<Infraction, DefendError> {
+fn response_of(infraction: Infraction, submitted: &DefenseText) -> Result<Infraction, DefendError> {
     let defense = infraction.defense.as_ref();
     let is_ours = defense.is_some_and(|defense| {
         defense.text.as_ref() == Some(&submitted.text) && defense.evidence_url == submitted.evidence_url

@@ -122,7 +122,7 @@ pub(crate) async fn prepare(
                 // The acquirer has returned this money, so the other infractions on the Pix can no longer block it.
                 if lost > infraction.limit
                     && let InfractionStep::Taken(step) =
-                        infraction.clone().claim_first(None, case.disputed()).map_err(StoreError::from)?
+                        infraction.clone().take_precedence(None, case.disputed()).map_err(StoreError::from)?
                 {
                     let change = audited(ports, operator, ("infraction.claim", note), (&infraction, &step), now);
                     match ports.store.commit(change).await {

@@ -237,7 +237,7 @@ async fn end(
     let reported = amendment(&infraction, upstream, comparison == Comparison::Agrees, now);
     // A lost infraction takes precedence over the other infractions on its Pix.
     let amended = if (outcome, comparison) == (Outcome::Lost, Comparison::Agrees) {
-        infraction.clone().claim_first(Some(&reported), case.disputed())
+        infraction.clone().take_precedence(Some(&reported), case.disputed())
     } else {
         infraction.clone().amend(&reported, case.disputed())
     };

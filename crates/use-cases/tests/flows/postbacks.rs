@@ -33,7 +33,7 @@ impl World {
     }
 
     /// Returns the receivers of the account's last event, in the order of the deliveries.
-    async fn hears(&self) -> Vec<EndpointId> {
+    async fn receivers(&self) -> Vec<EndpointId> {
         let last = self.store.events(self.account.id).last().unwrap().event.id;
         let deliveries = self.store.list_deliveries_of_event(self.account.id, last).await.unwrap();
         let mut to: Vec<EndpointId> = deliveries.iter().map(|delivery| delivery.endpoint).collect();
@@ -146,7 +146,7 @@ async fn event_reaches_each_receiver_once_after_endpoint_change() {
         (Then::MovesAndAnotherTakesItsAddress, true, true),
         (Then::MovesAndASubscribedOneTakesItsAddress, true, true),
     ];
-    for (then, hears, other_hears) in cases {
+    for (then, receives, other_receives) in cases {
         let world = World::new().await;
         let (endpoint, other) = (world.quiet(0).await, world.quiet(1).await);
         let answer = world.create("a", to(&endpoint)).await.unwrap();
@@ -189,9 +189,9 @@ async fn event_reaches_each_receiver_once_after_endpoint_change() {
         world.read(charge.id).await.unwrap();
         assert_eq!(world.event_types(), [EventType::ChargePaid], "{then:?}");
         let mut expected: Vec<EndpointId> = Vec::new();
-        expected.extend(hears.then_some(endpoint.id));
-        expected.extend(other_hears.then_some(other.id));
-        assert_eq!(world.hears().await, expected, "{then:?}");
+        expected.extend(receives.then_some(endpoint.id));
+        expected.extend(other_receives.then_some(other.id));
+        assert_eq!(world.receivers().await, expected, "{then:?}");
     }
 }
 
@@ -203,11 +203,11 @@ async fn postback_gets_all_events_of_its_charge_only() {
     let other = world.pending().await;
     world.psp.pay(&other.txid, 1_000);
     world.read(other.id).await.unwrap();
-    assert_eq!(world.hears().await, []);
+    assert_eq!(world.receivers().await, []);
     let id = id_of(&answer);
     cais_use_cases::charges::cancel::cancel(&world.ports, &world.account, &cais_use_cases::charges::ChargeName::Id(id))
         .await
         .unwrap();
     assert_eq!(world.event_types(), [EventType::ChargePaid, EventType::ChargeCancelled]);
-    assert_eq!(world.hears().await, [endpoint.id]);
+    assert_eq!(world.receivers().await, [endpoint.id]);
 }

@@ -67,9 +67,9 @@ async fn return_with_our_name_at_another_acquirer_is_foreign() {
     world.refund("a", &charge, part(100)).await.unwrap();
     let name = world.only_refund().id.suffix();
     world.second.hold(&charge);
-    let twin = world.second.pay(&charge.txid, 300);
-    world.second.return_unasked(&twin, 100, UpstreamProgress::Done { at: None });
-    world.second.change_payment(&twin, |payment| payment.returns[0].name = name);
+    let duplicate = world.second.pay(&charge.txid, 300);
+    world.second.return_unasked(&duplicate, 100, UpstreamProgress::Done { at: None });
+    world.second.change_payment(&duplicate, |payment| payment.returns[0].name = name);
     let looked = cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
     assert_eq!(looked.done, 1, "the second payment is credited");
     assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Processing, 1_200, 100));

@@ -15,5 +15,5 @@ mod reading;
 mod receivers;
 mod resending;
 mod stopping;
-mod store_trouble;
+mod store_failures;
 mod world;

@@ -8,7 +8,7 @@ use cais_ports::{
     Acquirer as _, CallbackItem, CallbackSignatures, DefenseOrder, DefenseReceipt, ListRequest, PayoutOrder,
     RefundOrder, UpstreamInfractionStatus, UpstreamStatus,
 };
-use cais_sandbox::{Control, InfractionClaim, InfractionOutcome, Sandbox, SandboxConfig};
+use cais_sandbox::{Control, InfractionOutcome, NewDispute, Sandbox, SandboxConfig};
 use jiff::Timestamp;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -213,7 +213,7 @@ async fn dispute_is_listed_defended_and_decided() {
     let bed = Bed::start().await;
     let pix = bed.paid().await;
     let (_server, mut seen) = bed.receive().await;
-    let id = bed.control.open_infraction(&pix, InfractionClaim::default()).unwrap().id;
+    let id = bed.control.open_infraction(&pix, NewDispute::default()).unwrap().id;
     until(&bed.woovi, &mut seen, |item| matches!(item, CallbackItem::Infraction(dispute) if dispute.id == id)).await;
     let listed = bed.woovi.list_infractions(all(0), BUDGET).await.unwrap();
     let [dispute] = listed.rows.as_slice() else { unreachable!("{listed:?}") };

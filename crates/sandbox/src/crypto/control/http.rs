@@ -8,7 +8,7 @@ use super::{
     super::{
         http::{payment_views, withdrawal_views},
         settings::Settings,
-        state::payout::WithdrawalFate,
+        state::payout::WithdrawalEnd,
     },
     CoinValues, CryptoDeposit, PaymentStatus, id_of,
 };
@@ -87,10 +87,10 @@ pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Res
 pub async fn move_withdrawal(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
     let (id, step) = path.into_inner();
     let fate = match step.as_str() {
-        "finish" => Some(WithdrawalFate::Finish),
-        "reject" => Some(WithdrawalFate::Reject),
-        "fail" => Some(WithdrawalFate::Fail),
-        "stay" => Some(WithdrawalFate::Stay),
+        "finish" => Some(WithdrawalEnd::Finish),
+        "reject" => Some(WithdrawalEnd::Reject),
+        "fail" => Some(WithdrawalEnd::Fail),
+        "stay" => Some(WithdrawalEnd::Stay),
         "ipn" => None,
         _ => return Err(Problem::new(Kind::NotFound, "the step does not exist")),
     };

@@ -14,7 +14,7 @@ use super::{
     state::{
         CryptoChange, Ipn,
         payment::{Payment, PaymentStatus},
-        payout::{Batch, WithdrawalFate},
+        payout::{Batch, WithdrawalEnd},
     },
 };
 use crate::{
@@ -105,7 +105,7 @@ impl Control {
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a final withdrawal, or to finish an unverified one.
-    pub fn move_crypto_withdrawal(&self, id: &str, fate: WithdrawalFate) -> Result<(), ControlError> {
+    pub fn move_crypto_withdrawal(&self, id: &str, fate: WithdrawalEnd) -> Result<(), ControlError> {
         self.psp.move_withdrawal(id_of(id)?, fate).map(|_| ()).map_err(Into::into)
     }
 

@@ -36,7 +36,7 @@ pub enum WithdrawalStatus {
 /// The outcome of a verified withdrawal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WithdrawalFate {
+pub enum WithdrawalEnd {
     /// `FINISHED`.
     #[default]
     Finish,
@@ -82,7 +82,7 @@ pub struct Withdrawal {
     #[serde(with = "wire::optional_micros")]
     pub updated_at: Option<Timestamp>,
     /// The outcome.
-    pub fate: WithdrawalFate,
+    pub fate: WithdrawalEnd,
     /// The instant at which the withdrawal becomes final.
     #[serde(with = "wire::optional_micros")]
     pub settles_at: Option<Timestamp>,
@@ -93,10 +93,10 @@ impl Withdrawal {
     #[must_use]
     pub fn next_status(&self) -> WithdrawalStatus {
         match (self.status, self.fate) {
-            (WithdrawalStatus::Creating, _) | (_, WithdrawalFate::Reject) => WithdrawalStatus::Rejected,
-            (_, WithdrawalFate::Fail) => WithdrawalStatus::Failed,
-            (WithdrawalStatus::Sending, WithdrawalFate::Finish | WithdrawalFate::Stay) => WithdrawalStatus::Finished,
-            (_, WithdrawalFate::Finish | WithdrawalFate::Stay) => WithdrawalStatus::Sending,
+            (WithdrawalStatus::Creating, _) | (_, WithdrawalEnd::Reject) => WithdrawalStatus::Rejected,
+            (_, WithdrawalEnd::Fail) => WithdrawalStatus::Failed,
+            (WithdrawalStatus::Sending, WithdrawalEnd::Finish | WithdrawalEnd::Stay) => WithdrawalStatus::Finished,
+            (_, WithdrawalEnd::Finish | WithdrawalEnd::Stay) => WithdrawalStatus::Sending,
         }
     }
 
@@ -105,7 +105,7 @@ impl Withdrawal {
         match self.status {
             WithdrawalStatus::Creating => Some(verified_by),
             WithdrawalStatus::Waiting | WithdrawalStatus::Processing | WithdrawalStatus::Sending => {
-                self.settles_at.filter(|_| self.fate != WithdrawalFate::Stay)
+                self.settles_at.filter(|_| self.fate != WithdrawalEnd::Stay)
             }
             WithdrawalStatus::Finished
             | WithdrawalStatus::Failed

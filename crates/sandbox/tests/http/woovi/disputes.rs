@@ -1,6 +1,6 @@
 //! Tests disputes: listed, defended with documents, decided.
 
-use cais_sandbox::{InfractionClaim, InfractionOutcome};
+use cais_sandbox::{InfractionOutcome, NewDispute};
 use serde_json::json;
 
 use super::bed::WooviBed;
@@ -14,7 +14,7 @@ fn documents(id: &str) -> serde_json::Value {
 async fn dispute_is_shown_as_each_page_documents() {
     let bed = WooviBed::start().await;
     let e2e = bed.paid("a", 1000).await;
-    let opened = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap();
+    let opened = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap();
     let one = bed.get(&format!("/dispute/{e2e}")).await;
     let expected = json!({ "type": "MED", "status": "CREATED", "endToEndId": e2e.as_str(), "id": opened.id });
     assert_eq!((one.status, &one.body["dispute"]), (200, &expected));
@@ -23,7 +23,7 @@ async fn dispute_is_shown_as_each_page_documents() {
     assert_eq!(row["id"], opened.id);
     assert_eq!((&row["disputeReason"], row["createdAt"].is_string()), (&json!("golpe"), true));
     assert_eq!(bed.get("/dispute/E0").await.error(), "Dispute not found");
-    let again = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap();
+    let again = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap();
     assert_eq!(bed.get(&format!("/dispute/{e2e}")).await.body["dispute"]["id"], again.id, "the newest");
 }
 
@@ -31,7 +31,7 @@ async fn dispute_is_shown_as_each_page_documents() {
 async fn evidence_is_accepted_until_the_decision() {
     let bed = WooviBed::start().await;
     let e2e = bed.paid("a", 1000).await;
-    let opened = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap();
+    let opened = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap();
     let path = format!("/dispute/{}/evidence", opened.id);
     let answer = bed.post(&path, &documents("d1")).await;
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -51,7 +51,7 @@ async fn evidence_is_accepted_until_the_decision() {
     bed.control.resolve_infraction(&opened.id, InfractionOutcome::Lost).unwrap();
     let refused = bed.post(&path, &documents("d3")).await;
     assert_eq!(refused.error(), "You cannot send a evidence for a accepted dispute");
-    let late = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap();
+    let late = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap();
     bed.control.set_clock_offset(8 * 86_400).unwrap();
     let refused = bed.post(&format!("/dispute/{}/evidence", late.id), &documents("d4")).await;
     assert!(refused.error().contains("deadline"));
@@ -73,7 +73,7 @@ async fn decisions_are_published() {
     ];
     let mut count = 4;
     for (outcome, status, taken) in cases {
-        let opened = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap();
+        let opened = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap();
         count += 1;
         let created = receiver.wait_for(count).await[count - 1].body.clone();
         assert_eq!(created["event"], "OPENPIX:DISPUTE_CREATED");

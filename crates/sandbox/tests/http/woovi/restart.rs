@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cais_sandbox::InfractionClaim;
+use cais_sandbox::NewDispute;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ async fn state_of_woovi_survives_kill_and_compaction() {
     bed.request_payment("created", 100, MARIA).await;
     bed.request_payment("approved", 100, MARIA).await;
     bed.approve("approved").await;
-    let opened = bed.control.open_infraction(&e2e, InfractionClaim::default()).unwrap();
+    let opened = bed.control.open_infraction(&e2e, NewDispute::default()).unwrap();
     let documents = json!({ "documents": [{ "url": "https://files.example/a", "correlationID": "d" }] });
     let evidence = format!("/dispute/{}/evidence", opened.id);
     assert_eq!(bed.post(&evidence, &documents).await.status, 200);
