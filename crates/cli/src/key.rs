@@ -48,11 +48,7 @@ fn scopes_help() -> String {
 }
 
 fn block(text: &str) -> Result<IpNet, &'static str> {
-    let text = text.trim();
-    let lone = || text.parse::<std::net::IpAddr>().map(IpNet::from);
-    text.parse::<IpNet>()
-        .or_else(|_| lone())
-        .map_err(|_| "must be an IP address or a CIDR block such as 203.0.113.0/24")
+    create::parse_block(text).ok_or("must be an IP address or a CIDR block such as 203.0.113.0/24")
 }
 
 fn prefix(text: &str) -> Result<KeyPrefix, &'static str> {

@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     BadForm(&'static str),
     /// The page, or the record that it shows, does not exist for this user.
     NotFound,
+    /// The path does not serve the method, such as a GET of a path that only receives forms.
+    OtherMethod,
     /// The last permitted wrong code ended the action.
     Ended,
     /// Another CSV file of the account is still being downloaded.
@@ -37,6 +39,7 @@ impl fmt::Display for Failure {
             Self::LoginNeeded => formatter.write_str("login needed"),
             Self::Forged(why) | Self::BadForm(why) => formatter.write_str(why),
             Self::NotFound => formatter.write_str("not found"),
+            Self::OtherMethod => formatter.write_str("the path does not serve the method"),
             Self::Ended => formatter.write_str("the last wrong code ended the action"),
             Self::FileUnfinished => formatter.write_str("another CSV file of the account is still being downloaded"),
             Self::Throttled => formatter.write_str("too many attempts or requests"),
@@ -54,6 +57,7 @@ impl ResponseError for Failure {
             Self::Forged(_) => StatusCode::FORBIDDEN,
             Self::BadForm(_) => StatusCode::BAD_REQUEST,
             Self::NotFound => StatusCode::NOT_FOUND,
+            Self::OtherMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::Ended => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Throttled | Self::FileUnfinished => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -97,6 +101,7 @@ impl From<LoginError> for Failure {
     fn from(error: LoginError) -> Self {
         match error {
             LoginError::Refused | LoginError::Over => Self::NotFound,
+            LoginError::CodeNeeded => Self::BadForm("the code is missing"),
             LoginError::LastCode => Self::Ended,
             LoginError::Throttled => Self::Throttled,
             LoginError::Contended | LoginError::Secret | LoginError::Decision(_) => {

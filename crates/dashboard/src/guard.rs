@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY,
     STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
@@ -28,7 +29,10 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self';
 /// Only errors of the server library. Each [`Failure`] of a page becomes a response.
 pub(crate) async fn guard(request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse<BoxBody>, Error> {
     let response = next.call(request).await?;
-    let failure = response.response().error().and_then(|error| error.as_error::<Failure>()).cloned();
+    let mut failure = response.response().error().and_then(|error| error.as_error::<Failure>()).cloned();
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        failure = Some(Failure::OtherMethod);
+    }
     let (request, mut response) = response.into_parts();
     if let Some(failure) = failure {
         log(&request, &failure);
@@ -44,7 +48,7 @@ fn log(request: &HttpRequest, failure: &Failure) {
     let client = request.extensions().get::<IpAddr>().map(ToString::to_string);
     match failure {
         Failure::LoginNeeded => {}
-        Failure::NotFound | Failure::Ended | Failure::Throttled | Failure::FileUnfinished => {
+        Failure::NotFound | Failure::OtherMethod | Failure::Ended | Failure::Throttled | Failure::FileUnfinished => {
             tracing::info!(route, client, reason = %failure, "page refused; the user sees the reason");
         }
         Failure::Forged(why) | Failure::BadForm(why) => {
@@ -70,6 +74,7 @@ fn shown(request: &HttpRequest, failure: &Failure) -> HttpResponse {
         Failure::Forged(_) => (t.forged_title, t.forged_text),
         Failure::BadForm(_) => (t.bad_form_title, t.bad_form_text),
         Failure::NotFound => (t.not_found_title, t.not_found_text),
+        Failure::OtherMethod => (t.other_method_title, t.other_method_text),
         Failure::Ended => (t.ended_title, t.ended_text),
         Failure::FileUnfinished => (t.file_unfinished_title, t.file_unfinished_text),
         Failure::Throttled => (t.throttled_title, t.throttled_text),

@@ -31,10 +31,14 @@ use std::sync::Arc;
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::middleware::from_fn;
+use actix_web::guard::{GuardContext, fn_guard};
+use actix_web::http::Method;
+use actix_web::http::header::ACCEPT;
 use actix_web::web::{self, Data, PayloadConfig, ServiceConfig};
-use actix_web::{Error, Resource, Route};
+use actix_web::{Error, HttpResponse, Resource, Route};
 
 pub use state::{Checks, Dashboard, Downloads, SandboxPay, Site};
+use failure::Failure;
 
 /// The largest form: a defense of 2,000 characters, each of which a browser writes as up to twelve bytes.
 const MAX_FORM_BYTES: usize = 32 * 1024;
@@ -45,6 +49,19 @@ pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
     pages::configure(config);
     config.service(web::resource("/assets/{hash}/{name}").route(web::get().to(assets::serve)));
 }
+    let elsewhere = web::resource("/{path:.*}").guard(fn_guard(is_browser)).route(web::get().to(not_found));
+    config.service(elsewhere.wrap(from_fn(guard::guard)));
+}
+
+/// Returns whether a browser opens the path. Other clients receive the errors of the API.
+fn is_browser(context: &GuardContext<'_>) -> bool {
+    let head = context.head();
+    let accepts = head.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    head.method == Method::GET && accepts.is_some_and(|accept| accept.contains("text/html"))
+}
+
+async fn not_found() -> Result<HttpResponse, Failure> {
+    Err(Failure::NotFound)
 
 /// Returns a path with its handlers behind the guard.
 fn page(

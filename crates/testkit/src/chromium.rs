@@ -188,6 +188,18 @@ impl Chromium {
         self.command("Emulation.setEmulatedMedia", features).await.map(drop)
     }
 
+    /// Delays each response to the browser by this time.
+    ///
+    /// # Errors
+    /// If the browser has ended.
+    pub async fn set_latency(&self, latency: Duration) -> Result<()> {
+        let delay = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+        let network = json!({
+            "offline": false, "latency": delay, "downloadThroughput": -1, "uploadThroughput": -1,
+        });
+        self.command("Network.emulateNetworkConditions", network).await.map(drop)
+    }
+
     /// Returns the whole page as a PNG image in base64.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use anyhow::Result;
 use base64::Engine as _;
@@ -147,6 +148,11 @@ impl User {
         done(self.chromium.wait_until(script).await);
     }
 
+    /// Delays each response to the browser by this time.
+    pub async fn set_latency(&self, latency: Duration) {
+        done(self.chromium.set_latency(latency).await);
+    }
+
     /// Presses the button of the page's own form, below its heading.
     pub async fn submit(&self) {
         self.click("main form button").await;
@@ -202,6 +208,12 @@ impl User {
 
     /// Enters an unused code of the authenticator, and moves the clock if all present codes are used.
     pub async fn enter_code(&mut self) {
+        self.fill_code().await;
+        self.submit().await;
+    }
+
+    /// Fills the field of the code without sending the form: see [`Self::enter_code`].
+    pub async fn fill_code(&mut self) {
         let present = present_step().0 + self.offset_s / STEP_S;
         let authenticator = self.authenticator.as_mut().unwrap();
         let step = authenticator.unused_step(present);
@@ -212,7 +224,6 @@ impl User {
             self.timekeeper.send(Method::PUT, "/sandbox/clock", &body).await.expect(200);
         }
         self.fill("[name=code]", &code).await;
-        self.submit().await;
     }
 
     /// Confirms the action of the confirmation page with a code.

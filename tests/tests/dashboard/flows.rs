@@ -35,6 +35,9 @@ async fn shop_signs_up_and_uses_its_key(language: &'static str) {
     // A reload of the page asks for the form again, so the user opens the address: the key is never shown by GET.
     let path = user.path().await;
     user.open(&path).await;
+    user.check("confirmed").await;
+    assert!(!user.text("main").await.contains(&key));
+    user.open("/charges/x").await;
     user.check_failure("failure", 404).await;
     user.open("/keys").await;
     user.check("keys-with-a-key").await;

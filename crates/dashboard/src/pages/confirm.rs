@@ -35,6 +35,30 @@ struct ConfirmPage<'a> {
     until: When,
 }
 
+/// The action was confirmed before. The page says how to replace a result that the user has not seen.
+#[derive(Template)]
+#[template(path = "confirmed.html")]
+struct ConfirmedPage<'a> {
+    page: Layout,
+    title: &'a str,
+    subject: String,
+    text: &'a str,
+    /// The path of the page with the first step.
+    back: String,
+}
+
+/// An action as the pages show it.
+struct Described {
+    title: &'static str,
+    subject: String,
+    /// The labels and values of the action.
+    details: Vec<(&'static str, String)>,
+    /// The path of the page with the first step.
+    back: String,
+    /// The text after the action: how to replace a result that is shown only once.
+    done: &'static str,
+}
+
 #[derive(Template)]
 #[template(path = "keys/created.html")]
 struct KeyCreatedPage {
@@ -53,7 +77,11 @@ struct KeyRevokedPage {
 /// Shows the action and the field for the code.
 pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let id = parse(&id)?;
-    waiting(&visit, id, StatusCode::OK, None).await
+    match begin::find(&visit.dashboard.logins, visit.complete()?, id).await {
+        Ok(_) => waiting(&visit, id, StatusCode::OK, None).await,
+        Err(LoginError::Over) => confirmed_before(&visit, id, StatusCode::OK).await,
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Checks the code and performs the action. A new key, secret or set of recovery codes is shown only in this response.
@@ -62,8 +90,12 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
     let id = parse(&id)?;
     let logins = &visit.dashboard.logins;
     // Payouts, refunds and withdrawals have confirmation pages of their own, which show the cost.
-    if begin::find(logins, visit.complete()?, id).await?.action.is_order() {
-        return Err(Failure::NotFound);
+    match begin::find(logins, visit.complete()?, id).await {
+        Ok(found) if found.action.is_order() => return Err(Failure::NotFound),
+        Ok(_) => {}
+        // The browser drops the answer to the first of two forms, for example after a double click.
+        Err(LoginError::Over) => return confirmed_before(visit, id, StatusCode::CONFLICT).await,
+        Err(error) => return Err(error.into()),
     }
     match confirm::confirm(logins, &visit.browser, visit.complete()?, id, form.get("code")).await {
         Ok(Confirmed::Created(created)) => {
@@ -90,10 +122,15 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             let text = decision::refusal(error, visit.language)?;
             waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(&text)).await
         }
+        Err(LoginError::CodeNeeded) => {
+            let text = visit.language.texts().code_needed;
+            waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
+        }
         Err(LoginError::Refused) => {
             let text = visit.language.texts().code_wrong;
             waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
         }
+        Err(LoginError::Over) => confirmed_before(visit, id, StatusCode::CONFLICT).await,
         Err(error) => Err(error.into()),
     }
 }
@@ -109,15 +146,43 @@ async fn waiting(
     error: Option<&str>,
 ) -> Result<HttpResponse, Failure> {
     let Confirmation { action, expires_at, .. } = begin::find(&visit.dashboard.logins, visit.complete()?, id).await?;
-    let page = visit.layout();
+    let Described { title, subject, details, back, .. } = described(visit, action).await?;
+    let (page, id, until) = (visit.layout(), id.to_string(), When::of(expires_at, visit.language));
+    Ok(visit.page(status, &ConfirmPage { page, error, id, title, subject, details, back, until }))
+}
+
+/// Shows that the action was confirmed before.
+async fn confirmed_before(visit: &Visit, id: ConfirmationId, status: StatusCode) -> Result<HttpResponse, Failure> {
+    let found = begin::find_done(&visit.dashboard.logins, visit.complete()?, id).await?;
+    let Described { title, subject, back, done, .. } = described(visit, found.action).await?;
+    Ok(visit.page(status, &ConfirmedPage { page: visit.layout(), title, subject, text: done, back }))
+}
+
+async fn described(visit: &Visit, action: PendingAction) -> Result<Described, Failure> {
+    let t = visit.language.texts();
     let keys = "/keys".to_owned();
+    let done = match &action {
+        PendingAction::CreateKey { .. } => t.done_key,
+        PendingAction::RotateSecret { .. } => t.done_secret,
+        PendingAction::RenewRecoveryCodes => t.done_codes,
+        PendingAction::RevokeKey { .. }
+        | PendingAction::MoveEndpoint { .. }
+        | PendingAction::ChangeAccount { .. }
+        | PendingAction::Decide { .. }
+        | PendingAction::SendPayout { .. }
+        | PendingAction::SendRefund { .. }
+        | PendingAction::SendWithdrawal { .. } => t.done_other,
+    };
     let (title, subject, details, back) = match action {
-        PendingAction::CreateKey { name, scopes, expires_in_days } => {
-            let mut details = vec![(page.t.key_scopes, scopes.to_string().replace(',', ", "))];
-            details.extend(expires_in_days.map(|days| (page.t.key_days, days.to_string())));
-            (page.t.confirm_create, name.into_string(), details, keys)
+        PendingAction::CreateKey { name, scopes, expires_in_days, allowed_addresses } => {
+            let mut details = vec![(t.key_scopes, scopes.to_string().replace(',', ", "))];
+            details.extend(expires_in_days.map(|days| (t.key_days, days.to_string())));
+            if !allowed_addresses.is_empty() {
+                details.push((t.key_addresses_list, allowed_addresses.join(", ")));
+            }
+            (t.confirm_create, name.into_string(), details, keys)
         }
-        PendingAction::RevokeKey { prefix } => (page.t.key_revoke_title, prefix.to_string(), Vec::new(), keys),
+        PendingAction::RevokeKey { prefix } => (t.key_revoke_title, prefix.to_string(), Vec::new(), keys),
         PendingAction::RotateSecret { endpoint, .. } => {
             let (_, account) = visit.merchant()?;
             let found = endpoints::find(visit.ports(), account, endpoint).await?.ok_or(Failure::NotFound)?;
@@ -131,7 +196,7 @@ async fn waiting(
         }
         PendingAction::RenewRecoveryCodes => {
             let user = visit.complete()?.user.email.clone();
-            (page.t.recovery_renew, user, Vec::new(), "/recovery-codes".to_owned())
+            (t.recovery_renew, user, Vec::new(), "/recovery-codes".to_owned())
         }
         PendingAction::ChangeAccount { account, change, .. } => {
             let found = visit.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)?;
@@ -139,13 +204,12 @@ async fn waiting(
             (terms::title(&change, visit.language), found.email, details, format!("/operator/accounts/{account}"))
         }
         PendingAction::Decide { decision, note } => {
-            let Shown { title, subject, details, back } = decision::shown(decision, note, visit.language);
+            let Shown { title, subject, details, back } = decision::shown(visit, decision, note).await?;
             (title, subject, details, back)
         }
         PendingAction::SendPayout { .. } | PendingAction::SendRefund { .. } | PendingAction::SendWithdrawal { .. } => {
             return Err(Failure::NotFound);
         }
     };
-    let (id, until) = (id.to_string(), When::of(expires_at, visit.language));
-    Ok(visit.page(status, &ConfirmPage { page, error, id, title, subject, details, back, until }))
+    Ok(Described { title, subject, details, back, done })
 }

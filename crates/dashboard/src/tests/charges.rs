@@ -171,9 +171,9 @@ async fn refunds_above_the_limit_need_a_code_and_are_audited() {
     let intent = browser.post(&format!("{path}/refunds"), &[("amount", "400,01")]).await;
     let confirmation = intent.location().to_owned();
     assert!(browser.get(&confirmation).await.body.contains("name=\"code\""));
-    for code in ["", "000000"] {
+    for (code, text) in [("", "É preciso um código do"), ("000000", "Código incorreto")] {
         let seen = browser.post(&confirmation, &[("code", code)]).await;
-        assert!(seen.status == 422 && seen.body.contains("Código incorreto"), "{code}: {}", seen.body);
+        assert!(seen.status == 422 && seen.body.contains(text), "{code}: {}", seen.body);
     }
     assert_eq!(world.psp.refund_orders().len(), 1, "not without a code");
     let code = world.code(EMAIL, 0).await;

@@ -1,5 +1,7 @@
 //! Security headers, cookies and assets.
 
+use actix_web::test::TestRequest;
+
 use super::browser::World;
 
 const EMAIL: &str = "ana@shop.example";
@@ -100,4 +102,22 @@ async fn style_sheet_is_served_under_its_hash() {
     assert!(css.body.contains("prefers-color-scheme: dark") && !css.body.contains("http"), "{}", css.body);
     assert_eq!(browser.get("/assets/0123456789abcdef/dashboard.css").await.status, 404);
     assert_eq!(browser.get("/assets/0123456789abcdef/..%2fCargo.toml").await.status, 404);
+}
+
+#[actix_web::test]
+async fn path_without_a_page_shows_a_page_to_browsers_only() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    let open = |path: &str| TestRequest::get().uri(path).insert_header(("accept", "text/html,*/*;q=0.8"));
+    for (path, status, text) in [
+        ("/nope", 404, "Página não encontrada"),
+        ("/charges/chg_x/refunds", 405, "só recebe formulários"),
+        ("/logout", 405, "só recebe formulários"),
+    ] {
+        let seen = browser.send(open(path)).await;
+        assert!(seen.status == status && seen.body.contains(text), "{path}: {} {}", seen.status, seen.body);
+        assert!(seen.header("content-security-policy").is_some(), "{path}");
+    }
+    let seen = browser.get("/nope").await;
+    assert_eq!((seen.status, seen.body.as_str()), (404, ""), "the API answers other clients");
 }

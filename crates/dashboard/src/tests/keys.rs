@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use cais_domain::merchant::api_key::ApiKeyToken;
 use cais_ports::KeyQueries as _;
+use cais_use_cases::accounts::AccountEmail;
+use cais_use_cases::accounts::suspend::suspend;
 
 use super::browser::{Browser, World};
 
@@ -45,7 +47,7 @@ async fn key_is_shown_once_and_revoked_with_another_code() {
     let code = world.code(EMAIL, 0).await;
     let seen = browser.post(&path, &[("code", &code)]).await;
     let token = ApiKeyToken::parse(&seen.between("id=\"key\">", "<")).unwrap();
-    assert_eq!(browser.get(&path).await.status, 404, "never by GET");
+    assert!(!browser.get(&path).await.body.contains(token.secret.expose()), "never by GET");
     let (key, _) = world.store.find_key(&token.prefix).await.unwrap().unwrap();
     assert_eq!((key.name.as_str(), key.scopes.to_string().as_str()), ("<b>till</b>", "charges:read,charges:write"));
     assert!(key.expires_at.is_some());
@@ -60,6 +62,25 @@ async fn key_is_shown_once_and_revoked_with_another_code() {
     assert_eq!(browser.post(&path, &[("code", &code)]).await.status, 200);
     assert!(world.store.find_key(&token.prefix).await.unwrap().unwrap().0.revoked_at.is_some());
     assert_eq!(browser.get(&revoke).await.status, 404);
+}
+
+#[actix_web::test]
+async fn key_with_permitted_addresses_is_created() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    browser.get("/keys/new").await;
+    let addresses = "203.0.113.7, 198.51.100.9/24,2001:db8::/32";
+    let fields = [("name", "till"), ("scope", "charges:read"), ("addresses", addresses)];
+    let path = browser.post("/keys/new", &fields).await.location().to_owned();
+    let expected = ["203.0.113.7/32", "198.51.100.0/24", "2001:db8::/32"];
+    assert!(browser.get(&path).await.body.contains(&expected.join(", ")));
+    let code = world.code(EMAIL, 0).await;
+    let seen = browser.post(&path, &[("code", &code)]).await;
+    assert!(seen.body.contains("data-copy=\"key\""), "{}", seen.body);
+    let token = ApiKeyToken::parse(&seen.between("id=\"key\">", "<")).unwrap();
+    let (key, _) = world.store.find_key(&token.prefix).await.unwrap().unwrap();
+    assert_eq!(key.allowed_addresses, expected);
+    assert!(browser.get("/keys").await.body.contains(&expected.join(", ")));
 }
 
 #[actix_web::test]
@@ -78,6 +99,17 @@ async fn fifth_wrong_code_ends_the_confirmation() {
 }
 
 #[actix_web::test]
+async fn suspended_account_gets_the_reason_at_the_first_step() {
+    let world = World::new(None);
+    let mut browser = world.logged_in(EMAIL).await;
+    let by = cais_testkit::builders::an_operator();
+    suspend(&world.dashboard.logins.ports, &by, &AccountEmail::parse(EMAIL).unwrap()).await.unwrap();
+    browser.get("/keys/new").await;
+    let seen = browser.post("/keys/new", &[("name", "till"), ("scope", "charges:read")]).await;
+    assert!(seen.status == 422 && seen.body.contains("está suspensa"), "{}", seen.body);
+}
+
+#[actix_web::test]
 async fn mistakes_of_a_new_key_are_named() {
     let world = World::new(None);
     let mut browser = world.logged_in(EMAIL).await;
@@ -86,6 +118,8 @@ async fn mistakes_of_a_new_key_are_named() {
         (vec![("name", "till")], "pelo menos uma permissão"),
         (vec![("name", "till"), ("scope", "gold")], "pelo menos uma permissão"),
         (vec![("name", "till"), ("scope", "charges:read"), ("days", "0")], "3650 dias"),
+        (vec![("name", "till"), ("scope", "charges:read"), ("addresses", "203.0.113.7, shop.example")], "blocos CIDR"),
+        (vec![("name", "till"), ("scope", "charges:read"), ("addresses", &"203.0.113.7,".repeat(51))], "blocos CIDR"),
         (vec![("name", "a\nb"), ("scope", "charges:read")], "100 caracteres"),
     ] {
         browser.get("/keys/new").await;

@@ -24,4 +24,5 @@ mod shop;
 mod statement;
 mod transactions;
 mod webhooks;
+mod twice;
 mod weight;

@@ -14,10 +14,10 @@ use cais_use_cases::logins::invite;
 use super::browser::{Browser, PASSWORD, Seen, World};
 
 const EMAIL: &str = "ana@shop.example";
-const OPERATOR: &str = "ops@cais.example";
+pub(super) const OPERATOR: &str = "ops@cais.example";
 
 /// Returns a browser whose user is an operator and is logged in.
-async fn operator(world: &World) -> Browser<'_> {
+pub(super) async fn operator(world: &World) -> Browser<'_> {
     let by = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() };
     let email = AccountEmail::parse(OPERATOR).unwrap();
     let link = invite::create_operator(&world.dashboard.logins.ports, &by, email).await.unwrap().expose();
@@ -33,12 +33,12 @@ async fn operator(world: &World) -> Browser<'_> {
     browser
 }
 
-async fn account(world: &World) -> Account {
+pub(super) async fn account(world: &World) -> Account {
     world.store.find_account_by_email(EMAIL).await.unwrap().unwrap()
 }
 
 /// Sends a form of the account's page, with the version that the page shows.
-async fn sent(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Seen {
+pub(super) async fn sent(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> Seen {
     let version = browser.get(path).await.between("name=\"version\" value=\"", "\"");
     browser.post(path, &[fields, &[("version", &version)]].concat()).await
 }
@@ -168,7 +168,8 @@ async fn retried_callback_waits_for_processing() {
     let mut browser = operator(&world).await;
     assert!(browser.get("/operator/callbacks").await.body.contains(&callback.id.to_string()));
     let path = format!("/operator/callbacks/{}/retry", callback.id);
-    assert_eq!(browser.post(&path, &[]).await.location(), "/operator/callbacks");
+    assert_eq!(browser.post(&path, &[]).await.location(), "/operator/callbacks?retried=1");
+    assert!(browser.get("/operator/callbacks?retried=1").await.body.contains("será processado de novo"));
     let stored = world.store.find_callback(callback.id).await.unwrap().unwrap();
     assert_eq!(stored.state, CallbackState::Waiting);
     assert!(browser.get("/operator/audit").await.body.contains("callback.retry"));
@@ -185,6 +186,7 @@ async fn acquirers_page_shows_open_breakers() {
         assert!(seen.between("<td>second</td>", "</tr>").contains("permitidas"), "{}", seen.body);
     }
 }
+    assert!(browser.get("/").await.body.contains("<strong id=\"waiting-callbacks\">1</strong>"));
 
 #[actix_web::test]
 async fn operator_pages_exist_in_both_languages() {

@@ -67,6 +67,23 @@ async fn payout_above_the_limit_is_sent_with_a_code() {
 }
 
 #[actix_web::test]
+async fn payout_whose_page_asked_for_no_code_asks_for_it_later() {
+    let world = World::new(None);
+    let mut shop = Shop::open(&world, EMAIL).await;
+    let (first, second) = (asked(&mut shop, "600").await, asked(&mut shop, "600").await);
+    assert!(!shop.browser.get(&second).await.body.contains("name=\"code\""));
+    assert_eq!(shop.browser.post(&first, &[]).await.status, 303);
+    for _ in 0..12 {
+        let seen = shop.browser.post(&second, &[]).await;
+        assert!(seen.status == 422 && seen.body.contains("É preciso um código do"), "{}", seen.body);
+        assert!(seen.body.contains("name=\"code\""), "{}", seen.body);
+    }
+    let code = shop.code().await;
+    assert_eq!(shop.browser.post(&second, &[("code", &code)]).await.status, 303);
+    assert_eq!(world.store.payouts().len(), 2);
+}
+
+#[actix_web::test]
 async fn five_wrong_codes_end_a_payout() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;

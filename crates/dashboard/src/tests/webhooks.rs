@@ -15,7 +15,7 @@ use super::browser::{Browser, World};
 
 pub(super) const EMAIL: &str = "ana@shop.example";
 const OTHER: &str = "bia@shop.example";
-const URL: &str = "https://shop.example/hooks?a=1&b=<i>";
+pub(super) const URL: &str = "https://shop.example/hooks?a=1&b=<i>";
 
 pub(super) async fn account(world: &World) -> AccountId {
     world.user(EMAIL).await.role.account().unwrap()

@@ -94,6 +94,7 @@ catalogue! {
     breaker_closed: "permitidas", "permitted";
     breaker_open: "recusadas após falhas seguidas", "refused after consecutive failures";
     charges: "Cobranças", "Charges";
+    retried: "O aviso será processado de novo em alguns segundos. Se ele continuar sem correspondência, volta a esta lista.", "The callback is processed again within seconds. If it still matches nothing, it returns to this list.";
     payouts: "Saques", "Payouts";
     refunds: "Devoluções", "Refunds";
     infractions: "Infrações", "Infractions";

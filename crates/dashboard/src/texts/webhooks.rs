@@ -35,6 +35,7 @@ catalogue! {
     url_port: "A porta deve ser 443, 8443 ou a partir de 1024.", "The port must be 443, 8443, or 1024 or higher.";
     url_not_public: "O endereço não é público.", "The address is not public.";
     url_taken: "Este endereço já está cadastrado.", "This address is already registered.";
+    url_taken_secret: "O segredo foi mostrado na criação. Se você não o copiou, troque o segredo na página do endereço.", "The secret was shown at the creation. If you did not copy the secret, rotate it on the page of the endpoint.";
     description_wrong: "A descrição pode ter até 200 caracteres.", "The description can have at most 200 characters.";
     subscription_wrong: "Escolha pelo menos um evento da lista.", "Choose at least one event from the list.";
     limit_reached: "Uma conta tem no máximo 20 endereços.", "An account has at most 20 endpoints.";

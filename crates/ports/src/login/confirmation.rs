@@ -24,6 +24,8 @@ pub enum PendingAction {
         scopes: Scopes,
         /// The days until the key expires. `None` if the key does not expire.
         expires_in_days: Option<u32>,
+        /// The CIDR blocks from which the key is accepted. If empty, all addresses are permitted.
+        allowed_addresses: Vec<String>,
     },
     /// Revokes an API key.
     RevokeKey {
@@ -138,9 +140,9 @@ impl PendingAction {
     #[must_use]
     pub fn terms(&self) -> String {
         match self {
-            Self::CreateKey { name, scopes, expires_in_days } => {
+            Self::CreateKey { name, scopes, expires_in_days, allowed_addresses } => {
                 let days = expires_in_days.map(|days| days.to_string()).unwrap_or_default();
-                format!("{scopes}\n{days}\n{}", name.as_str())
+                format!("{scopes}\n{days}\n{}\n{}", allowed_addresses.join(","), name.as_str())
             }
             Self::RevokeKey { prefix } => prefix.to_string(),
             Self::RotateSecret { endpoint, grace_s } => format!("{endpoint}\n{grace_s}"),
@@ -174,11 +176,13 @@ impl PendingAction {
         match kind {
             "key.create" => {
                 let (scopes, rest) = terms.split_once('\n')?;
-                let (days, name) = rest.split_once('\n')?;
+                let (days, rest) = rest.split_once('\n')?;
+                let (blocks, name) = rest.split_once('\n')?;
                 Some(Self::CreateKey {
                     name: Text::parse(name, usize::MAX, LineBreaks::Refused).ok()?,
                     scopes: Scopes::parse(scopes).ok()?,
                     expires_in_days: if days.is_empty() { None } else { Some(days.parse().ok()?) },
+                    allowed_addresses: blocks.split(',').filter(|block| !block.is_empty()).map(str::to_owned).collect(),
                 })
             }
             "key.revoke" => Some(Self::RevokeKey { prefix: KeyPrefix::parse(terms).ok()? }),

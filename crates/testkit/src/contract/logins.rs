@@ -131,8 +131,12 @@ pub async fn sessions_come_back_and_are_listed(h: &mut Harness) {
 pub async fn confirmations_come_back(h: &mut Harness) {
     let session = a_session(&a_user(Role::Merchant(h.account().await.id)));
     let name = Text::parse("caixa 1, \u{1F980}", 50, LineBreaks::Refused).unwrap();
-    let create =
-        |expires_in_days| PendingAction::CreateKey { name: name.clone(), scopes: Scopes::all(), expires_in_days };
+    let create = |expires_in_days| PendingAction::CreateKey {
+        name: name.clone(),
+        scopes: Scopes::all(),
+        expires_in_days,
+        allowed_addresses: vec!["10.0.0.0/8".to_owned()],
+    };
     let revoke = PendingAction::RevokeKey { prefix: KeyPrefix::parse("ABCdef123456").unwrap() };
     for action in [create(None), create(Some(30)), revoke] {
         let mut confirmation = a_confirmation(&session, action);

@@ -1,5 +1,7 @@
 //! Creates an API key and returns its secret. The secret cannot be read later.
 
+use std::net::IpAddr;
+
 use cais_domain::ids::{AccountId, KeyId};
 use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::text::Text;
@@ -69,6 +71,13 @@ pub struct KeyTerms {
     pub expires_in_days: Option<u32>,
     /// The permitted addresses of callers. If empty, all addresses are permitted.
     pub allowed_addresses: Vec<IpNet>,
+}
+
+/// Returns the block of an IP address, or of a CIDR block. `None` for another text.
+#[must_use]
+pub fn parse_block(text: &str) -> Option<IpNet> {
+    let text = text.trim();
+    text.parse().ok().or_else(|| text.parse::<IpAddr>().map(IpNet::from).ok())
 }
 
 /// Creates a key of the account.

@@ -4,7 +4,8 @@ use cais_domain::login::Code;
 use cais_ports::{ChangeSet, CommitError, Session, SessionStage, SigningSecret, Totp, User, Write};
 
 use super::code::wrong_code;
-use super::log_in::NewSession;
+use super::log_in::{NewSession, SESSION_PURPOSE};
+use super::token::SecretToken;
 use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, log_wrong_code, person, recovery_codes, sessions};
 use crate::audit::{self, AuditedChange};
 
@@ -24,6 +25,22 @@ pub struct Enrolled {
 pub fn pending_secret(logins: &Logins, user: &User) -> Result<SigningSecret, LoginError> {
     let Totp::Enrolling { secret } = &user.totp else { return Err(LoginError::Over) };
     logins.ports.secret_cipher.decrypt(&user.id.to_string(), secret).map_err(|_| LoginError::Secret)
+}
+
+/// Returns whether the session of this cookie ended with the enrolment of its user's authenticator.
+///
+/// # Errors
+/// [`LoginError::Query`].
+pub async fn is_done(logins: &Logins, cookie: &str) -> Result<bool, LoginError> {
+    let ports = &logins.ports;
+    let Some(token) = SecretToken::<cais_domain::ids::kind::Session>::parse(cookie) else { return Ok(false) };
+    let Some(session) = ports.queries.find_session(token.id).await? else { return Ok(false) };
+    let has_ended = session.stage == SessionStage::Password && session.ended_at.is_some();
+    if !has_ended || !token.has(ports, SESSION_PURPOSE, &session.keyed_hash) {
+        return Ok(false);
+    }
+    let user = ports.queries.find_user(session.user).await?;
+    Ok(user.is_some_and(|user| matches!(user.totp, Totp::Enrolled { .. })))
 }
 
 /// Checks the first code of the authenticator. If it is right, the session is replaced by a complete session.

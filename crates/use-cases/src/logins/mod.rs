@@ -103,6 +103,9 @@ pub enum LoginError {
     /// The e-mail, the password or the code is wrong. The error does not show which one is wrong.
     #[error("e-mail, password or code is wrong")]
     Refused,
+    /// The action needs a one-time code, and none was entered. No attempt was counted.
+    #[error("a one-time code is needed")]
+    CodeNeeded,
     /// The e-mail, the user or the address has no attempt left.
     #[error("too many attempts; try again later")]
     Throttled,

@@ -20,6 +20,7 @@ fn creation() -> PendingAction {
         name: name("till"),
         scopes: Scopes::parse("charges:read").unwrap(),
         expires_in_days: Some(30),
+        allowed_addresses: vec!["203.0.113.0/24".to_owned()],
     }
 }
 
@@ -47,6 +48,7 @@ async fn key_is_created_and_revoked_with_fresh_codes() {
     let prefix = created.record.prefix.clone();
     let (stored, account) = world.store.find_key(&prefix).await.unwrap().unwrap();
     assert_eq!((stored, Some(account.id)), (created.record.clone(), visitor.session.account));
+    assert_eq!(created.record.allowed_addresses, ["203.0.113.0/24"]);
     world.clock.advance(Duration::from_secs(30));
     let id = begun(&world, &visitor, PendingAction::RevokeKey { prefix: prefix.clone() }).await;
     let revoked = with(&world, &visitor, id, &world.code(&visitor.user, 0)).await.unwrap();

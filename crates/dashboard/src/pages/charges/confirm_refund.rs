@@ -63,6 +63,7 @@ pub(crate) async fn send_refund(form: Form, id: web::Path<String>) -> Result<Htt
         Ok(Err(SendError::Order(error))) => refusal(error, t, visit.language),
         Ok(Err(SendError::OtherAction)) => return Err(Failure::NotFound),
         Ok(Err(SendError::Query(error))) => return Err(error.into()),
+        Err(LoginError::CodeNeeded) => visit.language.texts().code_needed.to_owned(),
         Err(LoginError::Refused) => visit.language.texts().code_wrong.to_owned(),
         Err(error) => return Err(error.into()),
     };

@@ -3,6 +3,7 @@
 
 mod attention;
 mod chart;
+mod waiting;
 
 use actix_web::{HttpResponse, rt};
 use askama::Template;
@@ -12,6 +13,7 @@ use cais_use_cases::balance;
 
 use self::attention::Line;
 use self::chart::{Chart, Row};
+use self::waiting::Waiting;
 use crate::failure::Failure;
 use crate::format::brl;
 use crate::layout::Layout;
@@ -40,14 +42,15 @@ struct HomePage<'a> {
 #[template(path = "operator/home.html")]
 struct OperatorPage {
     page: Layout,
+    waiting: Waiting,
 }
 
-/// Shows the home page to a merchant, and a note to an operator.
+/// Shows the home page to a merchant, and the numbers of waiting records to an operator.
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     let visitor = visit.complete()?;
     let page = visit.layout();
     if visitor.user.role.account().is_none() {
-        return Ok(visit.ok(&OperatorPage { page }));
+        return Ok(visit.ok(&OperatorPage { page, waiting: waiting::read(&visit).await? }));
     }
     let account = visit.account().await?;
     let balances = balance::read(visit.ports(), account.id).await?;

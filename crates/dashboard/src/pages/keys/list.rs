@@ -24,6 +24,8 @@ struct Row {
     prefix: String,
     name: String,
     scopes: String,
+    /// The permitted CIDR blocks; empty if all addresses are permitted.
+    addresses: String,
     created: When,
     expires: Option<When>,
     used: Option<(When, String)>,
@@ -57,6 +59,7 @@ fn row(key: ApiKeyRecord, uses: &[KeyUse], language: Language, now: Timestamp) -
         prefix: key.prefix.to_string(),
         name: key.name,
         scopes: key.scopes.to_string().replace(',', ", "),
+        addresses: key.allowed_addresses.join(", "),
         created: When::of(key.created_at, language),
         expires: key.expires_at.map(|end| When::of(end, language)),
         status,

@@ -6,7 +6,7 @@ use askama::Template;
 use cais_domain::merchant::api_key::{Scope, Scopes};
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::PendingAction;
-use cais_use_cases::keys::create::MAX_EXPIRES_IN_DAYS;
+use cais_use_cases::keys::create::{MAX_ADDRESS_BLOCKS, MAX_EXPIRES_IN_DAYS, parse_block};
 use cais_use_cases::logins::begin;
 
 use crate::failure::Failure;
@@ -25,6 +25,7 @@ struct NewKeyPage<'a> {
     error: Option<&'a str>,
     name: &'a str,
     days: &'a str,
+    addresses: &'a str,
     scopes: Vec<Choice>,
 }
 
@@ -37,7 +38,7 @@ struct Choice {
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     visit.merchant()?;
     let scopes = choices(Scopes::default());
-    Ok(visit.ok(&NewKeyPage { page: visit.layout(), error: None, name: "", days: "", scopes }))
+    Ok(visit.ok(&NewKeyPage { page: visit.layout(), error: None, name: "", days: "", addresses: "", scopes }))
 }
 
 /// Stores the intent to create the key. The key is created after the user has confirmed the intent.
@@ -45,14 +46,16 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (visitor, _) = visit.merchant()?;
     let page = visit.layout();
-    match request(&form, page.t) {
+    let is_writer = visit.account().await?.permit_write().is_ok();
+    let asked = if is_writer { request(&form, page.t) } else { Err(page.t.suspended) };
+    match asked {
         Ok(action) => {
             let id = begin::begin(&visit.dashboard.logins, visitor, action).await?;
             Ok(redirect(&format!("/confirm/{id}")))
         }
         Err(text) => {
-            let (name, days) = (form.get("name"), form.get("days"));
-            let shown = NewKeyPage { page, error: Some(text), name, days, scopes: choices(chosen(&form)) };
+            let (name, days, addresses) = (form.get("name"), form.get("days"), form.get("addresses"));
+            let shown = NewKeyPage { page, error: Some(text), name, days, addresses, scopes: choices(chosen(&form)) };
             Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
         }
     }
@@ -77,5 +80,10 @@ fn request(form: &Form, t: &'static Texts) -> Result<PendingAction, &'static str
     }
     let number = || days.parse().ok().filter(|days| (1..=MAX_EXPIRES_IN_DAYS).contains(days)).ok_or(t.key_days_wrong);
     let expires_in_days = if days.is_empty() { None } else { Some(number()?) };
-    Ok(PendingAction::CreateKey { name, scopes, expires_in_days })
+    let blocks = form.get("addresses").split([',', ' ']).filter(|block| !block.is_empty());
+    let blocks = blocks.map(|block| parse_block(block).map(|block| block.trunc().to_string())).collect();
+    let allowed_addresses: Option<Vec<String>> = blocks;
+    let is_short = |blocks: &Vec<String>| blocks.len() <= MAX_ADDRESS_BLOCKS;
+    let allowed_addresses = allowed_addresses.filter(is_short).ok_or(t.key_addresses_wrong)?;
+    Ok(PendingAction::CreateKey { name, scopes, expires_in_days, allowed_addresses })
 }

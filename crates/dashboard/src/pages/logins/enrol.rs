@@ -3,21 +3,27 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use cais_ports::SigningSecret;
 use cais_qr_code::QrImages;
 use cais_use_cases::logins::{LoginError, enrol};
 
+use crate::cookies::{self, Purpose};
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::{Layout, redirect};
 use crate::pages::logins::recovery_codes::NewCodesPage;
+use crate::state::Dashboard;
 use crate::visit::Visit;
 
 /// The alphabet of base32 (RFC 4648, section 6), in which authenticators read a secret.
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/// The login, with a notice that the authenticator is set up.
+const ENROLLED: &str = "/login?enrolled";
 
 #[derive(Template)]
 #[template(path = "logins/enrol.html")]
@@ -33,8 +39,15 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     enrol_page(&visit, StatusCode::OK, None)
 }
 
-/// Checks the first code and shows the recovery codes.
-pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
+/// Checks the first code and shows the recovery codes. If the form was sent twice, the browser drops these codes, and the
+/// second form meets an ended session: it leads to the login.
+pub(crate) async fn submit(request: HttpRequest, form: Result<Form, Failure>) -> Result<HttpResponse, Failure> {
+    let form = match form {
+        Ok(form) => form,
+        // The token of the form belongs to the ended session.
+        Err(Failure::Forged(_)) if is_done(&request).await? => return Ok(redirect(ENROLLED)),
+        Err(failure) => return Err(failure),
+    };
     let visit = &form.visit;
     let visitor = visit.half()?;
     match enrol::confirm(&visit.dashboard.logins, &visit.browser, visitor, form.get("code")).await {
@@ -46,9 +59,17 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
         Err(LoginError::Refused) => {
             enrol_page(visit, StatusCode::UNPROCESSABLE_ENTITY, Some(visit.language.texts().code_wrong))
         }
+        Err(LoginError::Over) if is_done(&request).await? => Ok(redirect(ENROLLED)),
         Err(LoginError::Over | LoginError::LastCode) => Ok(redirect("/login?too-many-codes")),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns whether the session of this browser ended with the enrolment.
+async fn is_done(request: &HttpRequest) -> Result<bool, Failure> {
+    let Some(dashboard) = request.app_data::<Data<Dashboard>>() else { return Ok(false) };
+    let Some(cookie) = cookies::read(request, &dashboard.site, Purpose::Session) else { return Ok(false) };
+    Ok(enrol::is_done(&dashboard.logins, &cookie).await?)
 }
 
 fn enrol_page(visit: &Visit, status: StatusCode, error: Option<&str>) -> Result<HttpResponse, Failure> {

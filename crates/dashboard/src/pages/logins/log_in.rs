@@ -24,6 +24,8 @@ struct LogInPage<'a> {
 pub(crate) async fn show(visit: Visit, request: HttpRequest) -> HttpResponse {
     if let Some(visitor) = &visit.visitor {
         return match (visitor.session.stage, &visitor.user.totp) {
+            // The browser dropped the page with the recovery codes, and kept the cookie of the session.
+            (SessionStage::Complete, _) if request.query_string() == "enrolled" => redirect("/recovery-codes"),
             (SessionStage::Complete, _) => redirect("/"),
             (SessionStage::Password, Totp::Enrolled { .. }) => redirect("/login/code"),
             (SessionStage::Password, Totp::Missing | Totp::Enrolling { .. }) => redirect("/login/enrol"),
@@ -33,6 +35,7 @@ pub(crate) async fn show(visit: Visit, request: HttpRequest) -> HttpResponse {
     let notice = match request.query_string() {
         "signed-up" => Some(page.t.log_in_after_sign_up),
         "password-set" => Some(page.t.log_in_after_password),
+        "enrolled" => Some(page.t.log_in_after_enrolment),
         "too-many-codes" => Some(page.t.too_many_codes),
         _ => None,
     };

@@ -24,6 +24,8 @@ struct CallbacksPage {
     page: Layout,
     t: &'static OperatorTexts,
     callbacks: Vec<Row>,
+    /// `true` after an operator has started to process a callback again.
+    is_retried: bool,
     next: Option<String>,
 }
 
@@ -49,8 +51,9 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
         attempts: callback.attempts,
         names: named(callback).lines().map(str::to_owned).collect(),
     });
-    let callbacks = callbacks.collect();
-    Ok(visit.ok(&CallbacksPage { page: visit.layout(), t: OperatorTexts::of(visit.language), callbacks, next }))
+    let (t, callbacks) = (OperatorTexts::of(visit.language), callbacks.collect());
+    let is_retried = query.get("retried").is_some();
+    Ok(visit.ok(&CallbacksPage { page: visit.layout(), t, callbacks, is_retried, next }))
 }
 
 /// Processes a callback again. The acquirer's records decide the outcome, so the operator enters no confirmation code.
@@ -60,7 +63,9 @@ pub(crate) async fn try_again(form: Form, id: web::Path<String>) -> Result<HttpR
     let id = CallbackId::parse(&id).map_err(|_| Failure::NotFound)?;
     match retry(visit.ports(), &operator, id).await {
         // `Stale`: another task of the service has just processed the callback.
-        Ok(_) | Err(RetryError::Done(_) | RetryError::Commit(CommitError::Stale)) => Ok(redirect(PATH)),
+        Ok(_) | Err(RetryError::Done(_) | RetryError::Commit(CommitError::Stale)) => {
+            Ok(redirect(&path_with(PATH, &[("retried", "1")])))
+        }
         Err(RetryError::NotFound(_)) => Err(Failure::NotFound),
         Err(RetryError::Query(error)) => Err(error.into()),
         Err(RetryError::Commit(error)) => Err(Failure::Unavailable(error.to_string())),

@@ -76,6 +76,9 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
         Ok(Err(SendError::Order(error))) => (StatusCode::UNPROCESSABLE_ENTITY, refusal(&error, visit.language)?),
         Ok(Err(SendError::OtherAction)) => return Err(Failure::NotFound),
         Ok(Err(SendError::Query(error))) => return Err(error.into()),
+        Err(LoginError::CodeNeeded) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, visit.language.texts().code_needed.to_owned())
+        }
         Err(LoginError::Refused) => (StatusCode::UNPROCESSABLE_ENTITY, visit.language.texts().code_wrong.to_owned()),
         Err(error) => return Err(error.into()),
     };

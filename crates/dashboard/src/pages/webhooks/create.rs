@@ -3,7 +3,11 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use cais_use_cases::webhooks::create::{self, CreateEndpoint};
+use cais_domain::ids::AccountId;
+use cais_domain::merchant::webhook::{MAX_ENDPOINTS, WebhookUrl};
+use cais_ports::PageRequest;
+use cais_use_cases::webhooks::create::{self, CreateEndpoint, CreateEndpointError};
+use cais_use_cases::webhooks::list as endpoints;
 
 use super::fields::{self, Fields};
 use super::refusals::create_refused;
@@ -20,6 +24,8 @@ struct NewPage<'a> {
     page: Layout,
     t: &'static WebhookTexts,
     error: Option<&'a str>,
+    /// The endpoint that already has the URL.
+    existing: Option<String>,
     fields: Fields,
 }
 
@@ -27,7 +33,7 @@ struct NewPage<'a> {
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     visit.merchant()?;
     let (page, t) = (visit.layout(), WebhookTexts::of(visit.language));
-    Ok(visit.ok(&NewPage { page, t, error: None, fields: Fields::new() }))
+    Ok(visit.ok(&NewPage { page, t, error: None, existing: None, fields: Fields::new() }))
 }
 
 /// Creates the endpoint.
@@ -35,17 +41,30 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let account = visit.account().await?;
     let (page, t) = (visit.layout(), WebhookTexts::of(visit.language));
+    let mut existing = None;
     let refused = match fields::read(&form, t) {
         Ok(fields::Values { url, description, subscription }) => {
-            let request = CreateEndpoint { url, subscription, description };
+            let request = CreateEndpoint { url: url.clone(), subscription, description };
             let operator = visit.complete()?.operator(&visit.browser);
             match create::create_by(visit.ports(), &operator, &account, request).await {
                 Ok((endpoint, secret)) => return Ok(visit.ok(&SecretPage::new(visit, &endpoint, &secret))),
-                Err(error) => create_refused(error, t)?,
+                Err(error) => {
+                    if error == CreateEndpointError::UrlTaken {
+                        existing = with_url(visit, account.id, &url).await?;
+                    }
+                    create_refused(error, t)?
+                }
             }
         }
         Err(text) => text,
     };
-    let shown = NewPage { page, t, error: Some(refused), fields: Fields::sent(&form) };
+    let shown = NewPage { page, t, error: Some(refused), existing, fields: Fields::sent(&form) };
     Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+}
+
+/// Returns the endpoint of the account with this URL.
+async fn with_url(visit: &Visit, account: AccountId, url: &WebhookUrl) -> Result<Option<String>, Failure> {
+    let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
+    let endpoints = endpoints::list(visit.ports(), account, all).await?.rows;
+    Ok(endpoints.into_iter().find(|endpoint| endpoint.url == *url).map(|endpoint| endpoint.id.to_string()))
 }

@@ -20,8 +20,18 @@ fn payout(key: &str, description: Option<&str>, external_id: Option<&str>) -> Pe
 fn action_is_parsed_back_from_its_kind_and_terms() {
     let name = |text| Text::parse(text, 100, LineBreaks::Refused).unwrap();
     for action in [
-        PendingAction::CreateKey { name: name("caixa, loja"), scopes: Scopes::all(), expires_in_days: None },
-        PendingAction::CreateKey { name: name(""), scopes: Scopes::all(), expires_in_days: Some(30) },
+        PendingAction::CreateKey {
+            name: name("caixa, loja"),
+            scopes: Scopes::all(),
+            expires_in_days: None,
+            allowed_addresses: vec!["203.0.113.0/24".to_owned(), "2001:db8::/32".to_owned()],
+        },
+        PendingAction::CreateKey {
+            name: name(""),
+            scopes: Scopes::all(),
+            expires_in_days: Some(30),
+            allowed_addresses: Vec::new(),
+        },
         PendingAction::RevokeKey { prefix: KeyPrefix::parse("ABCdef123456").unwrap() },
         PendingAction::RotateSecret { endpoint: EndpointId::new(Uuid::nil()), grace_s: 3_600 },
         PendingAction::MoveEndpoint {
@@ -78,7 +88,8 @@ fn action_is_parsed_back_from_its_kind_and_terms() {
     }
     for (kind, terms) in [
         ("key.create", "all"),
-        ("key.create", "all\nx\nname"),
+        ("key.create", "all\nx\n\nname"),
+        ("key.create", "all\n30\nname"),
         ("key.revoke", "-"),
         ("refund.send", "chg_00000000000000000000000000\n\n1.00"),
         ("refund.send", "chg_00000000000000000000000000\nx\n1.00\n"),

@@ -73,9 +73,26 @@ pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) ->
 /// [`LoginError::Over`] if the session has no such open confirmation.
 pub async fn find(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Result<Confirmation, LoginError> {
     let now = logins.ports.clock.now();
+    let found = find_own(logins, visitor, id, ConfirmationState::Open).await?;
+    found.filter(|found| now < found.expires_at).ok_or(LoginError::Over)
+}
+
+/// Returns a confirmation of this session whose action was executed. Its result, such as a new key, cannot be read
+/// again.
+///
+/// # Errors
+/// [`LoginError::Over`] if the session has no such confirmation.
+pub async fn find_done(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Result<Confirmation, LoginError> {
+    find_own(logins, visitor, id, ConfirmationState::Done).await?.ok_or(LoginError::Over)
+}
+
+async fn find_own(
+    logins: &Logins,
+    visitor: &Visitor,
+    id: ConfirmationId,
+    state: ConfirmationState,
+) -> Result<Option<Confirmation>, LoginError> {
     let found = logins.ports.queries.find_confirmation(id).await?;
-    let is_own = |found: &Confirmation| {
-        found.user == visitor.user.id && found.session == visitor.session.id && found.state == ConfirmationState::Open
-    };
-    found.filter(|found| is_own(found) && now < found.expires_at).ok_or(LoginError::Over)
+    let (user, session) = (visitor.user.id, visitor.session.id);
+    Ok(found.filter(|found| found.user == user && found.session == session && found.state == state))
 }

@@ -51,7 +51,7 @@ pub enum Confirmed {
 /// does not confirm an action, and each code confirms one action. The fifth wrong code ends the confirmation.
 ///
 /// # Errors
-/// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other
+/// [`LoginError::CodeNeeded`] for an empty code, [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other
 /// variants of [`LoginError`].
 pub async fn confirm(
     logins: &Logins,
@@ -61,6 +61,9 @@ pub async fn confirm(
     text: &str,
 ) -> Result<Confirmed, LoginError> {
     let ports = &logins.ports;
+    if text.trim().is_empty() {
+        return Err(LoginError::CodeNeeded);
+    }
     // A thief of the session could begin any number of confirmations, each with its own limit of wrong codes. So
     // attempts are also limited per user.
     let user = visitor.user.id.to_string();
@@ -127,13 +130,15 @@ async fn carry_out(
     let operator = visitor.operator(browser);
     let own_account = || visitor.user.role.account().ok_or(LoginError::Over);
     match &confirmation.action {
-        PendingAction::CreateKey { name, scopes, expires_in_days } => {
+        PendingAction::CreateKey { name, scopes, expires_in_days, allowed_addresses } => {
             let account = writer(ports, visitor).await?.id;
+            let blocks = allowed_addresses.iter().map(|block| create::parse_block(block)).collect::<Option<Vec<_>>>();
             let terms = KeyTerms {
                 name: name.clone(),
                 scopes: *scopes,
                 expires_in_days: *expires_in_days,
-                allowed_addresses: Vec::new(),
+                // A block that is left out would weaken the list, so an invalid block refuses the whole key.
+                allowed_addresses: blocks.ok_or(LoginError::Over)?,
             };
             let (created, change) = create::prepare(ports, &operator, account, terms).map_err(|_| LoginError::Over)?;
             Ok((Confirmed::Created(Box::new(created)), change))

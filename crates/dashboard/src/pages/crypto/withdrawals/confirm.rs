@@ -88,6 +88,7 @@ pub(crate) async fn submit(form: Form, query: Query, id: web::Path<String>) -> R
         Ok(Err(SendError::Order(error))) => withdrawal_refusal(&error, visit.language)?,
         Ok(Err(SendError::OtherAction)) => return Err(Failure::NotFound),
         Ok(Err(SendError::Query(error))) => return Err(error.into()),
+        Err(LoginError::CodeNeeded) => visit.language.texts().code_needed.to_owned(),
         Err(LoginError::Refused) => visit.language.texts().code_wrong.to_owned(),
         Err(error) => return Err(error.into()),
     };
