@@ -26,7 +26,7 @@ const LEVEL: &str = "crypto";
 const RATE: &str = "/s";
 /// The deposits that are paid.
 const PAID: usize = 2_000;
-/// The number in the short run.
+/// The number of paid deposits in the short run.
 const PAID_IF_QUICK: usize = 500;
 /// The payers at the processor's control interface.
 const PAYERS: usize = 32;

@@ -28,7 +28,7 @@ const CHARGES_IF_QUICK: usize = 50_000;
 const DAYS: u64 = 30;
 /// Of ten rows of activity, six are charges of the account.
 const ROWS_OF_SIX_CHARGES: usize = 10;
-/// The views of each page. All together stay below the 300 requests that a session may make at once.
+/// The views of each page. The views of all pages together stay below the 300 requests that a session may make at once.
 const VIEWS: usize = 80;
 /// The time limit of a page.
 const WANTED_MS: f64 = 30.0;

@@ -23,14 +23,16 @@ use crate::window::Until;
 
 /// The required ratio to the rate without a backlog.
 const WANTED: f64 = 0.8;
-/// The factor of additional rounds, because the server's own housekeeping affects some of them.
+/// This measurement has this many times the usual number of rounds, because the server's own housekeeping affects some
+/// rounds.
 const MORE: usize = 2;
 /// The time before counting begins: longer than an attempt without an answer.
 const SETTLED: Duration = Duration::from_secs(17);
 /// The time of measuring without clients.
 const ALONE: Duration = Duration::from_secs(2);
 
-/// Measures the creation of charges with due deliveries. The reference is the same service without due deliveries.
+/// Measures the creation of charges at a service that has many due deliveries. The reference is a second service without
+/// due deliveries.
 pub(super) async fn measure(
     engine: Engine,
     server: Option<&Postgres>,
@@ -117,7 +119,7 @@ impl Series {
     }
 }
 
-/// Adds events of all accounts, each delivered to every endpoint.
+/// Adds events of all accounts. Each event has a delivery to every endpoint of its account.
 async fn fill(service: &Service, deliveries: usize) -> Result<()> {
     let store = database::open(&service.database).await?;
     let accounts = preload::accounts(&store, service.keys.len()).await?;
@@ -136,7 +138,7 @@ async fn hum(service: &Service, engine: Engine, server: Option<&Postgres>) -> Re
     meter.stop()
 }
 
-/// Checks that all deliveries without attempts are still due.
+/// Checks that every endpoint still has due deliveries.
 async fn still_due(service: &Service, deliveries: usize) -> Result<()> {
     let store = database::open(&service.database).await?;
     let found = store.due_queues(clock::now(), None, 1_024).await?;

@@ -17,7 +17,7 @@ use crate::run_size::RunSize;
 
 const LEVEL: &str = "deliveries";
 const RATE: &str = "/s";
-/// The endpoints of measurements with many.
+/// The number of endpoints in measurements with many endpoints.
 const MANY: usize = 100;
 
 /// The sizes of the measurements.
@@ -63,7 +63,7 @@ fn judged(line: Line, engine: Engine, target: Target) -> Line {
     }
 }
 
-/// Returns the measured processes: one of the bench, by name, and the server, if any.
+/// Returns the measured processes: the given ones with their names, and the PostgreSQL server, if there is one.
 fn parties<'a>(
     ours: impl IntoIterator<Item = (&'a str, u32)>,
     engine: Engine,

@@ -33,7 +33,7 @@ const PER_ACCOUNT: u8 = 20;
 const LIMIT: u32 = 256;
 const PER_ENDPOINT: u32 = 8;
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
-/// The largest number of queues found by one search.
+/// The largest number of queues that one search returns.
 const SEARCH_LIMIT: u32 = 1_024;
 /// The number of searches.
 const LOOKS: usize = 100;

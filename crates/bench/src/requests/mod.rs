@@ -26,13 +26,13 @@ use crate::window::Until;
 
 const LEVEL: &str = "http";
 const RATE: &str = "/s";
-/// The average of Pix on its record day (2025-12-05: 313.3 million).
+/// The average number of Pix per second, in the whole country, on the record day (2025-12-05: 313.3 million Pix).
 const ALL_OF_PIX: f64 = 3_626.0;
-/// The number of paid charges read in turn, so that none is hot.
+/// The number of paid charges that are read in turn. With many charges, no charge is read often.
 const PAID: usize = 10_000;
-/// The number in the short run.
+/// The number of paid charges in the short run.
 const PAID_IF_QUICK: usize = 3_000;
-/// The serving threads, as by default in the service.
+/// The number of serving threads: the default of the service.
 const WORKERS: usize = 2;
 
 /// Measures creations, then reads.

@@ -26,9 +26,9 @@ use pgbench::Pgbench;
 
 const LEVEL: &str = "store";
 const RATE: &str = "/s";
-/// The payments of a round per second of other rounds.
+/// The number of payments in a round, for each counted second of the other rounds.
 const PAYMENTS_PER_SECOND: u64 = 12_000;
-/// The payments in the short run.
+/// The same number in the short run.
 const PAYMENTS_IF_QUICK: u64 = 5_000;
 
 /// The results of a kind of work, over all rounds.

@@ -81,7 +81,7 @@ impl Payouts {
         Ok(called)
     }
 
-    /// Rebuilds the ledger and counts the rows. Returns the confirmed facts.
+    /// Rebuilds the ledger and counts the rows. Returns the confirmed numbers as a text for the report.
     async fn verify(&self) -> Result<String> {
         let sent = self.sent;
         let report = self.store.verify_ledger().await?;
@@ -100,7 +100,7 @@ impl Payouts {
         Ok(format!("afterwards {sent} completed payouts counted, ledger rebuilt without a difference"))
     }
 
-    /// Returns the number of completed payouts, by paging through all.
+    /// Returns the number of completed payouts. Reads all pages of the list.
     async fn completed(&self) -> Result<u64> {
         let (mut found, mut starting_after): (u64, Option<PayoutId>) = (0, None);
         loop {

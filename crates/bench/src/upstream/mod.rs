@@ -29,13 +29,13 @@ use scripts::{merchants, pay_at, payers};
 const LEVEL: &str = "upstream";
 /// The institution's latency of every answer.
 const LATENCY_MS: u64 = 200;
-/// The callers. Each waits for the institution, so more are in flight than with a fast one.
+/// The number of callers. Each caller waits for the slow institution, so more requests must be in flight.
 const CALLERS: usize = 512;
 /// The payers at the institution's control interface, which answers at once.
 const PAYERS: usize = 32;
-/// The charges paid at full speed.
+/// The number of charges that are paid at full speed.
 const PAID: usize = 10_000;
-/// The number in the short run.
+/// The number of these charges in the short run.
 const PAID_IF_QUICK: usize = 3_000;
 /// The payments per second during creations, and the seconds.
 const STEADY_RATE: u32 = 300;

@@ -39,7 +39,7 @@ pub enum PendingAction {
         /// The seconds for which the previous secret also signs.
         grace_s: u32,
     },
-    /// Sends the events of a webhook endpoint to another address.
+    /// Changes the address of a webhook endpoint, together with its subscription and display name.
     MoveEndpoint {
         /// The endpoint.
         endpoint: EndpointId,

@@ -26,7 +26,8 @@ const SEED_PAYER: &str = include_str!("seed_payer.sql");
 
 /// The distance between the numbers of two rounds.
 const ROUND: u64 = 10_000_000;
-/// The prepared opened charges per second for commit 2, and pending ones for payments: far above pgbench's rate.
+/// The number of charges that are prepared for each counted second: opened charges for commit 2, and pending charges for
+/// payments. Both numbers are far above pgbench's rate.
 const OPENED_PER_SECOND: u64 = 20_000;
 const WAITING_PER_SECOND: u64 = 8_000;
 
@@ -125,10 +126,10 @@ impl<'a> Pgbench<'a> {
         Ok(done.rate)
     }
 
-    /// Counts pgbench's rows: a transaction without rows to change would be too cheap.
+    /// Counts pgbench's rows, because a transaction that finds no rows to change would be too cheap.
     ///
     /// # Errors
-    /// The inconsistency.
+    /// If a number of rows differs from the expected number.
     pub fn verify(&self) -> Result<()> {
         let answers = self.answered.saturating_add(self.sent);
         let events = self.paid.saturating_add(self.sent);
