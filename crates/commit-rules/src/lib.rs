@@ -39,8 +39,9 @@ use postings::Postings;
 /// that follow.
 ///
 /// # Errors
-/// The refusal of the first check that fails; the snapshot is unchanged. [`CommitError::Corrupt`] if the amount of a
-/// transfer is not positive, an inserted record exists, or a ledger row is missing in the snapshot.
+/// The refusal of the first check that fails; the snapshot is unchanged. `CommitError::Exists` if an inserted record
+/// exists. [`CommitError::Corrupt`] if the amount of a transfer is not positive, or a ledger row is missing in the
+/// snapshot.
 pub fn judge<'a>(
     snapshot: &mut Snapshot,
     change: &'a ChangeSet,

@@ -146,7 +146,8 @@ pub struct Reservation {
 /// A record to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// A new record, stored with version 1. If its key exists, the commit fails with `Corrupt`.
+    /// A new record, stored with version 1. If its key exists, the commit fails with `Exists`. For a record that never
+    /// changes, the error may be `Corrupt` instead.
     Insert(AnyRecord),
     /// A changed record with the version that was read. The record is stored with the next version. If the stored
     /// version differs from the one that was read, the commit fails with `Stale`.

@@ -100,8 +100,8 @@ pub async fn find(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Res
 /// order is already approved, no code is needed, and the confirmation is returned again.
 ///
 /// # Errors
-/// [`LoginError::CodeNeeded`] for a missing code, [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other
-/// variants of [`LoginError`].
+/// [`LoginError::CodeNeeded`] for a missing code, [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for
+/// the last permitted wrong code, and other variants of [`LoginError`].
 pub async fn approve(
     logins: &Logins,
     browser: &Browser,

@@ -77,8 +77,8 @@ pub async fn find(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Res
     found.filter(|found| now < found.expires_at).ok_or(LoginError::Over)
 }
 
-/// Returns a confirmation of this session whose action was executed. Its result, such as a new key, cannot be read
-/// again.
+/// Returns a confirmation of this session whose action was executed. The result of the action, for example a new key,
+/// cannot be read again.
 ///
 /// # Errors
 /// [`LoginError::Over`] if the session has no such confirmation.

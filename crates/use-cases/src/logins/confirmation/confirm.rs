@@ -51,8 +51,8 @@ pub enum Confirmed {
 /// does not confirm an action, and each code confirms one action. The fifth wrong code ends the confirmation.
 ///
 /// # Errors
-/// [`LoginError::CodeNeeded`] for an empty code, [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other
-/// variants of [`LoginError`].
+/// [`LoginError::CodeNeeded`] for an empty code, [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for
+/// the last permitted wrong code, and other variants of [`LoginError`].
 pub async fn confirm(
     logins: &Logins,
     browser: &Browser,
