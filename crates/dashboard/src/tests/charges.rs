@@ -233,10 +233,18 @@ async fn charge_of_another_account_does_not_exist() {
         assert_eq!(bia.get(path).await.status, 404, "{path}");
         bia.get("/charges/new").await;
         for action in ["refunds", "pay"] {
+    assert!(browser.get("/").await.body.contains("Pagamento inesperado em"));
             let seen = bia.post(&format!("{path}/{action}"), &[("key", "12345678")]).await;
             assert_eq!(seen.status, 404, "{path}/{action}");
             bia.get("/charges/new").await;
         }
     }
     assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Pending);
+    let shown = browser.get(&path).await.body;
+    assert!(
+        shown.contains("Devolução pedida: R$ 9,00") && !shown.contains(&format!("<option value=\"{pix}")),
+        "{shown}"
+    );
+    assert!(shown.split_once("id=\"refunds\"").unwrap().1.contains(&format!("<code>{pix}</code>")), "{shown}");
+    assert!(!browser.get("/").await.body.contains("Pagamento inesperado em"), "refunded in full");
 }

@@ -52,6 +52,8 @@ catalogue! {
     refund_amount: "Valor (em branco: todo o restante)", "Amount (empty: all that is left)";
     refund_rest: "Ainda pode ser devolvido", "Still refundable";
     refund_reason: "Motivo, visível ao pagador", "Reason, visible to the payer";
+    refund_asked: "Devolução pedida", "Refund requested";
+    refund_line: "Devolução", "Refund";
     refund_amount_wrong: "Informe um valor como 1.234,56.", "Enter an amount such as 1,234.56.";
     refund_reason_wrong: "O motivo tem até 140 caracteres.", "The reason has at most 140 characters.";
     refund_pix_wrong: "Escolha um pagamento desta cobrança.", "Choose a payment of this charge.";

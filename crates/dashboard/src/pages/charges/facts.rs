@@ -28,11 +28,17 @@ pub(super) struct Extra {
     pub(super) amount: String,
     pub(super) reason: &'static str,
     pub(super) received: When,
+    /// `true` if the whole payment was refunded.
+    pub(super) is_returned: bool,
 }
 
 impl Extra {
     /// Returns the unexpected payments among the events of a charge.
-    pub(super) fn all(events: &[StoredEvent], t: &'static ChargesTexts, language: Language) -> Vec<Self> {
+    pub(super) fn all(
+        events: &[StoredEvent],
+        refunds: &[Refund],
+        (t, language): (&'static ChargesTexts, Language),
+    ) -> Vec<Self> {
         let unexpected = events.iter().filter(|event| event.kind == EventType::PaymentUnexpected);
         let extra = |event: &StoredEvent| {
             let pix = EndToEndId::parse(&member(&event.data, "end_to_end_id")?).ok()?;
@@ -44,15 +50,29 @@ impl Extra {
                 _ => t.late,
             };
             let received = When::of(event.created_at, language);
-            Some(Self { pix: pix.to_string(), amount: brl(amount, language), reason, received })
+            let is_returned = returned_beyond(refunds, &pix) >= amount;
+            Some(Self { pix: pix.to_string(), amount: brl(amount, language), reason, received, is_returned })
         };
         unexpected.filter_map(extra).collect()
     }
 }
 
+/// Returns the refunded money of a Pix that was paid beyond the charge's amount. Refunds that are not completed yet
+/// count too.
+pub(crate) fn returned_beyond(refunds: &[Refund], pix: &EndToEndId) -> Money {
+    let is_kept = |refund: &&Refund| {
+        let status = refund.state.status();
+        refund.end_to_end_id == *pix && !matches!(status, RefundStatus::Abandoned | RefundStatus::Failed)
+    };
+    let parts = refunds.iter().filter(is_kept).map(|refund| refund.beyond().unwrap_or_default());
+    Money::sum(parts).unwrap_or_default()
+}
+
 /// A refund of the charge.
 pub(super) struct RefundRow {
     pub(super) id: String,
+    /// The refunded Pix.
+    pub(super) pix: String,
     pub(super) created: When,
     pub(super) amount: String,
     pub(super) reason: String,
@@ -77,6 +97,7 @@ impl RefundRow {
         };
         Self {
             id: refund.id.to_string(),
+            pix: refund.end_to_end_id.to_string(),
             created: When::of(refund.created_at, language),
             amount: brl(refund.amount, language),
             reason: refund.reason.as_ref().map(|text| text.as_str().to_owned()).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use cais_strict_json::{Issues, Node, read};
 
 /// Returns a string or a number of a JSON object as text; `None` if the member is missing or has another type.
-pub(super) fn member(json: &[u8], name: &str) -> Option<String> {
+pub(crate) fn member(json: &[u8], name: &str) -> Option<String> {
     let Node::Object(members) = read(json, &Issues::default()) else { return None };
     let value = members.into_iter().find(|(member, _)| member == name).map(|(_, value)| value);
     match value? {

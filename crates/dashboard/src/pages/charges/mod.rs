@@ -1,8 +1,8 @@
 //! Charges: the page of a charge with its refunds, and the form of a new one.
 
 mod confirm_refund;
-mod facts;
-mod json;
+pub(crate) mod facts;
+pub(crate) mod json;
 mod new;
 mod pay;
 mod refund;

@@ -100,16 +100,17 @@ pub(super) async fn page(
     let (ports, language) = (&visit.dashboard.logins.ports, visit.language);
     let t = ChargesTexts::of(language);
     let events = facts::events(ports, &charge).await?;
-    let lines = timeline::lines(ports, &charge, &events, (t, language)).await?;
-    let extras = Extra::all(&events, t, language);
     let newest = PageRequest { limit: MAX_REFUNDS, starting_after: None };
     let refunds = list(ports, &visit.dashboard.syncs, charge.account, &ChargeName::Id(charge.id), newest).await;
     let refunds = refunds.map_err(|error| match error {
         ListRefundsError::Charge(error) => Failure::from(error),
         ListRefundsError::List(error) => Failure::from(error),
     })?;
+    let lines = timeline::lines(ports, &charge, (&events, &refunds.rows), (t, language)).await?;
+    let extras = Extra::all(&events, &refunds.rows, (t, language));
     let rest = charge.state.settlement().and_then(|_| charge.refundable().ok()).filter(|rest| *rest > Money::ZERO);
-    let is_refundable = charge.open_infractions == 0 && (rest.is_some() || !extras.is_empty());
+    let is_refundable =
+        charge.open_infractions == 0 && (rest.is_some() || extras.iter().any(|extra| !extra.is_returned));
     let base = visit.dashboard.site.base_of(request);
     let (text, tone) = status_text(t, charge.state.status());
     let is_open = charge.state.status() == ChargeStatus::Pending;

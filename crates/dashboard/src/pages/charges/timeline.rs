@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::webhook::DeliveryStatus;
+use cais_domain::refund::{Refund, RefundState};
 use cais_ports::{Delivery, DeliveryAttempt, StoredEvent};
 use cais_use_cases::Ports;
 use jiff::Timestamp;
 
 use crate::failure::Failure;
-use crate::format::When;
+use crate::format::{When, brl};
 use crate::texts::Language;
 use crate::texts::charges::ChargesTexts;
 
@@ -34,11 +35,12 @@ pub(super) struct Line {
 pub(super) async fn lines(
     ports: &Ports,
     charge: &Charge,
-    events: &[StoredEvent],
+    (events, refunds): (&[StoredEvent], &[Refund]),
     (t, language): (&'static ChargesTexts, Language),
 ) -> Result<Vec<Line>, Failure> {
     let mut lines = Lines { t, language, rows: Vec::new() };
     lines.states(charge);
+    refunds.iter().for_each(|refund| lines.refund(refund));
     let mut urls = BTreeMap::new();
     for event in events {
         lines.event(event);
@@ -104,6 +106,20 @@ impl Lines {
         };
         if let Some((at, text)) = end {
             self.push(at, text.to_owned(), String::new(), "over");
+        }
+    }
+
+    fn refund(&mut self, refund: &Refund) {
+        let (t, amount) = (self.t, brl(refund.amount, self.language));
+        self.push(refund.created_at, format!("{}: {amount}", t.refund_asked), refund.end_to_end_id.to_string(), "");
+        let end = match &refund.state {
+            RefundState::Completed { at, .. } => Some((*at, t.refund_completed, "over")),
+            RefundState::Failed { at, .. } => Some((*at, t.refund_failed, "bad")),
+            RefundState::Pending | RefundState::Abandoned { .. } | RefundState::Processing { .. } => None,
+        };
+        if let Some((at, status, tone)) = end {
+            let text = format!("{} {status}: {amount}", t.refund_line);
+            self.push(at, text, refund.end_to_end_id.to_string(), tone);
         }
     }
 

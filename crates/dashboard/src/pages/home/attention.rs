@@ -1,18 +1,22 @@
 //! The records that require an action of the user, each with its page.
 
+use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
-use cais_domain::ids::AccountId;
+use cais_domain::ids::{AccountId, ChargeId};
 use cais_domain::infraction::{Infraction, InfractionStatus};
 use cais_domain::merchant::webhook::{EndpointState, MAX_ENDPOINTS};
+use cais_domain::money::Money;
 use cais_domain::timeline::{Direction, TransactionStatus};
 use cais_ports::{
-    EndpointQueue, EventFilter, EventPage, InfractionFilter, PageRequest, Span, Transaction, TransactionFilter,
+    EndpointQueue, EventFilter, EventPage, InfractionFilter, PageRequest, Span, StoredEvent, Transaction,
+    TransactionFilter,
 };
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::format::{When, brl};
+use crate::pages::charges::facts::returned_beyond;
+use crate::pages::charges::json::member;
 use crate::texts::home::HomeTexts;
 use crate::visit::Visit;
 
@@ -23,7 +27,9 @@ const INFRACTIONS: u32 = 50;
 const SHOWN: usize = 10;
 /// The largest number of unexpected payments that are read, and the largest number of failed payouts.
 const RECENT: u32 = 10;
-/// Unexpected payments are shown for a week. No later step marks them as done, so only time removes them.
+/// The largest number of refunds that are read for an unexpected payment.
+const REFUNDS: u32 = 50;
+/// Unexpected payments are shown for a week, or until they are refunded in full.
 const UNEXPECTED_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Failed payouts are shown for a day.
 const FAILED_FOR: SignedDuration = SignedDuration::from_hours(24);
@@ -91,16 +97,30 @@ async fn unexpected(visit: &Visit, account: AccountId) -> Result<Vec<Line>, Fail
     let page = EventPage { limit: RECENT, starting_after: None };
     let since = before_now(visit, UNEXPECTED_FOR);
     let events = visit.ports().queries.list_events(account, filter, page).await?.rows;
-    let recent = events.into_iter().filter(|event| event.created_at >= since);
-    let lines = recent.map(|event| {
-        let data: Value = serde_json::from_slice(&event.data).unwrap_or_default();
-        let charge = data.get("charge_id").and_then(Value::as_str).map(str::to_owned);
+    let mut lines = Vec::new();
+    for event in events.into_iter().filter(|event| event.created_at >= since) {
+        if is_returned(visit, account, &event).await? {
+            continue;
+        }
+        let charge = member(&event.data, "charge_id");
         let path =
             charge.as_ref().map_or_else(|| format!("/events/{}", event.id), |charge| format!("/charges/{charge}"));
         let at = Some(When::of(event.created_at, visit.language));
-        Line { path, text, at, subject: charge.unwrap_or_default() }
-    });
-    Ok(lines.collect())
+        lines.push(Line { path, text, at, subject: charge.unwrap_or_default() });
+    }
+    Ok(lines)
+}
+
+/// Returns whether the whole unexpected payment was refunded.
+async fn is_returned(visit: &Visit, account: AccountId, event: &StoredEvent) -> Result<bool, Failure> {
+    let read = |name| member(&event.data, name);
+    let charge = read("charge_id").and_then(|id| ChargeId::parse(&id).ok());
+    let pix = read("end_to_end_id").and_then(|id| EndToEndId::parse(&id).ok());
+    let amount = read("amount").and_then(|amount| Money::parse(&amount).ok());
+    let (Some(charge), Some(pix), Some(amount)) = (charge, pix, amount) else { return Ok(false) };
+    let page = PageRequest { limit: REFUNDS, starting_after: None };
+    let refunds = visit.ports().queries.list_refunds(account, charge, page).await?.rows;
+    Ok(returned_beyond(&refunds, &pix) >= amount)
 }
 
 async fn failed_payouts(visit: &Visit, account: AccountId) -> Result<Vec<Line>, Failure> {
