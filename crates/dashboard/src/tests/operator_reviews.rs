@@ -5,10 +5,15 @@ use std::time::Duration;
 use cais_domain::crypto::deposit::ArrivedCoins;
 use cais_domain::crypto::withdrawal::WithdrawalStatus;
 use cais_domain::crypto::{CryptoAmount, Currency};
+use cais_domain::fee::{FeeRule, Operation};
 use cais_domain::infraction::{Infraction, InfractionStatus};
+use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
 use cais_ports::{
     CryptoDepositQueries as _, PageRequest, UpstreamDepositStatus, UpstreamInfractionStatus, UpstreamWithdrawalStatus,
 };
+use cais_testkit::builders::an_operator;
+use cais_use_cases::accounts::{AccountEmail, fees};
 use cais_use_cases::crypto::withdrawals::poll as withdrawals;
 use cais_use_cases::infractions::poll;
 
@@ -36,14 +41,14 @@ fn stored(world: &World) -> Infraction {
     world.store.infractions().pop().unwrap()
 }
 
-/// Creates a deposit, and pays it with another currency. Returns the deposit's id.
-async fn wrong_coins(shop: &mut Shop<'_>) -> String {
+/// Creates a deposit of 40 USDT on Ethereum, and pays these coins, which wait for an operator. Returns the deposit's id.
+async fn coins_in_review(shop: &mut Shop<'_>, currency: Currency, coins: &str) -> String {
     let fields = [("amount", "200,00"), ("currency", "usdterc20")];
     let quote = shop.fill("/crypto/deposits/new", &fields).await.location().to_owned();
     let path = shop.fill(&quote, &[]).await.location().to_owned();
     let page = PageRequest { limit: 1, starting_after: None };
     let deposit = shop.world.store.list_crypto_deposits(shop.base.account.id, page).await.unwrap().rows.remove(0);
-    let coins = CryptoAmount::parse(Currency::UsdtBsc, "40").unwrap();
+    let coins = CryptoAmount::parse(currency, coins).unwrap();
     shop.base.processor.change_payment(&deposit.state.issued().unwrap().payment, |payment| {
         (payment.status, payment.received) = (UpstreamDepositStatus::Finished, Some(ArrivedCoins::Supported(coins)));
     });
@@ -145,7 +150,7 @@ async fn mistakes_of_an_infraction_decision_are_named() {
 async fn payment_in_review_is_credited_with_a_code() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;
-    let deposit = wrong_coins(&mut shop).await;
+    let deposit = coins_in_review(&mut shop, Currency::UsdtBsc, "40").await;
     let mut browser = an_operator_browser(&world).await;
     let page = browser.get(CRYPTO).await;
     assert!(page.body.contains(&deposit) && page.body.contains("outra moeda"), "{}", page.body);
@@ -163,7 +168,7 @@ async fn payment_in_review_is_credited_with_a_code() {
     let at_rate = [&payment[..], &[("decision", "credit_at_rate"), ("note", "Rede trocada")]].concat();
     let asked = browser.post(CRYPTO, &at_rate).await;
     let (shown, refused) = confirmed(&world, &mut browser, &asked).await;
-    assert!(shown.body.contains("pela cotação do depósito"), "{}", shown.body);
+    assert!(shown.body.contains("pela cotação do depósito") && !shown.body.contains("R$"), "{}", shown.body);
     assert!(refused.status == 422 && refused.body.contains("a moeda é outra"), "{}", refused.body);
     let fields = [&payment[..], &[("decision", "credit"), ("amount", "200,00"), ("note", "Rede trocada")]].concat();
     let (asked, late) = (browser.post(CRYPTO, &fields).await, browser.post(CRYPTO, &fields).await);
@@ -177,6 +182,32 @@ async fn payment_in_review_is_credited_with_a_code() {
     assert_eq!(shop.base.available(), 1_020_000, "once");
     assert!(!browser.get(CRYPTO).await.body.contains(&deposit));
     assert!(browser.get("/operator/audit").await.body.contains("crypto_payment.resolve"));
+}
+
+/// 100 USDT are more than twice the requested coins. At R$ 5.00 they are worth R$ 500.00.
+#[actix_web::test]
+async fn credit_at_the_rate_shows_its_amounts_before_the_code() {
+    let world = World::new(None);
+    let mut shop = Shop::open(&world, EMAIL).await;
+    let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::parse("1").unwrap(), None, None).unwrap();
+    let email = AccountEmail::parse(EMAIL).unwrap();
+    fees::set(&shop.base.ports, &an_operator(), &email, Operation::CryptoIn, &rule).await.unwrap();
+    coins_in_review(&mut shop, Currency::UsdtErc20, "100").await;
+    let mut browser = an_operator_browser(&world).await;
+    let page = browser.get(CRYPTO).await;
+    let hidden = |name: &str| page.between(&format!("name=\"{name}\" value=\""), "\"");
+    let (id, processor, version) = (hidden("id"), hidden("processor"), hidden("version"));
+    let fields = [("id", id.as_str()), ("processor", &processor), ("version", &version)];
+    let fields = [&fields[..], &[("decision", "credit_at_rate"), ("note", "Pago a mais")]].concat();
+    let asked = browser.post(CRYPTO, &fields).await;
+    let (shown, done) = confirmed(&world, &mut browser, &asked).await;
+    for text in ["100 usdterc20", "R$ 5 por unidade", "R$ 500,00", "R$ 5,50", "R$ 494,50"] {
+        assert!(shown.body.contains(text), "{text}: {}", shown.body);
+    }
+    assert_eq!(done.location(), "/operator/crypto?changed", "{}", done.body);
+    assert_eq!(shop.base.available(), 1_000_000 + 49_450);
+    let again = browser.get(asked.location()).await;
+    assert!(again.status != 500, "{}", again.body);
 }
 
 #[actix_web::test]

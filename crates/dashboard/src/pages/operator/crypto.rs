@@ -18,6 +18,7 @@ use crate::form::Form;
 use crate::format::{When, brl, decimal};
 use crate::input;
 use crate::layout::{Layout, redirect};
+use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
 use crate::texts::operator::OperatorTexts;
 use crate::texts::reviews::ReviewTexts;
@@ -140,17 +141,13 @@ fn withdrawal_view(visit: &Visit, withdrawal: Withdrawal) -> WithdrawalView {
 
 fn payment_view(visit: &Visit, payment: &DepositPayment) -> PaymentView {
     let language = visit.language;
-    let (amount, currency) = match &payment.coins {
-        ArrivedCoins::Supported(coins) => (coins.to_string(), coins.currency().to_string()),
-        ArrivedCoins::Unsupported { currency, amount } => (amount.clone(), currency.clone()),
-    };
     PaymentView {
         id: payment.id.to_string(),
         version: payment.version,
         account: payment.account.to_string(),
         deposit: payment.deposit.to_string(),
         since: When::of(payment.created_at, language),
-        coins: format!("{} {currency}", decimal(&amount, language)),
+        coins: coins(payment, language),
         credited: brl(payment.gross, language),
         why: match payment.state {
             PaymentState::Review(reason) => CryptoTexts::of(language).review_of(reason),
@@ -159,4 +156,13 @@ fn payment_view(visit: &Visit, payment: &DepositPayment) -> PaymentView {
         processor: payment.processor.to_string(),
         tx_hash: payment.tx_hash.clone(),
     }
+}
+
+/// Returns the coins of a payment with their currency.
+pub(super) fn coins(payment: &DepositPayment, language: Language) -> String {
+    let (amount, currency) = match &payment.coins {
+        ArrivedCoins::Supported(coins) => (coins.to_string(), coins.currency().to_string()),
+        ArrivedCoins::Unsupported { currency, amount } => (amount.clone(), currency.clone()),
+    };
+    format!("{} {currency}", decimal(&amount, language))
 }

@@ -1,17 +1,22 @@
 //! A decision on a record in review: its values as the confirmation shows them, and the reasons of a refusal.
 
-use cais_domain::crypto::deposit::ReceiveError;
+use cais_domain::crypto::Rate;
+use cais_domain::crypto::deposit::{DepositPayment, ReceiveError};
+use cais_domain::money::MoneyError;
 use cais_domain::review_decision::{InfractionDecision, PaymentDecision, ReviewDecision, WithdrawalDecision};
 use cais_domain::text::Text;
-use cais_use_cases::crypto::deposits::review::ResolvePaymentError;
+use cais_use_cases::crypto::deposits::review::{ResolvePaymentError, preview_at_rate};
 use cais_use_cases::crypto::withdrawals::review::ResolveError as WithdrawalError;
 use cais_use_cases::infractions::resolve::ResolveError as InfractionError;
 use cais_use_cases::logins::DecisionError;
+use cais_use_cases::store_error::StoreError;
 
 use crate::failure::Failure;
-use crate::format::brl;
+use crate::format::{brl, decimal};
 use crate::texts::Language;
+use crate::texts::crypto::CryptoTexts;
 use crate::texts::reviews::ReviewTexts;
+use crate::visit::Visit;
 
 /// The values of a decision.
 pub(crate) struct Shown {
@@ -23,7 +28,11 @@ pub(crate) struct Shown {
 }
 
 /// Returns the values of a decision.
-pub(crate) fn shown(decision: ReviewDecision, note: Text, language: Language) -> Shown {
+///
+/// # Errors
+/// [`Failure`] if the store failed.
+pub(crate) async fn shown(visit: &Visit, decision: ReviewDecision, note: Text) -> Result<Shown, Failure> {
+    let language = visit.language;
     let (t, money) = (ReviewTexts::of(language), |amount| brl(amount, language));
     let (title, subject, back, mut details) = match decision {
         ReviewDecision::Infraction { id, decision, .. } => {
@@ -45,17 +54,40 @@ pub(crate) fn shown(decision: ReviewDecision, note: Text, language: Language) ->
             };
             (t.withdrawal, id.to_string(), super::crypto::PATH.to_owned(), details)
         }
-        ReviewDecision::Payment { id, decision, .. } => {
+        ReviewDecision::Payment { processor, id, seen, decision } => {
             let details = match decision {
                 PaymentDecision::Credit(amount) => vec![(t.credit_amount, money(amount))],
-                PaymentDecision::CreditAtRate => vec![(t.outcome, t.credit_at_rate.to_owned())],
+                PaymentDecision::CreditAtRate => {
+                    let expected = preview_at_rate(visit.ports(), (&processor, &id, seen)).await?;
+                    let expected = expected.map(|(rate, payment)| at_rate(&rate, &payment, language)).transpose();
+                    let expected = expected.map_err(|error| StoreError::Internal(error.to_string()))?;
+                    let outcome = (t.outcome, t.credit_at_rate.to_owned());
+                    [outcome].into_iter().chain(expected.into_iter().flatten()).collect()
+                }
                 PaymentDecision::Dismiss => vec![(t.outcome, t.dismiss.to_owned())],
             };
             (t.payment, id.to_string(), super::crypto::PATH.to_owned(), details)
         }
     };
     details.push((t.note, note.into_string()));
-    Shown { title, subject, details, back }
+    Ok(Shown { title, subject, details, back })
+}
+
+/// Returns the coins, the rate and the amounts of a credit at the rate. `payment` is the payment after the credit.
+fn at_rate(
+    rate: &Rate,
+    payment: &DepositPayment,
+    language: Language,
+) -> Result<[(&'static str, String); 5], MoneyError> {
+    let (t, money) = (CryptoTexts::of(language), |amount| brl(amount, language));
+    let rate = decimal(&rate.to_string(), language);
+    Ok([
+        (t.coins, super::crypto::coins(payment, language)),
+        (t.rate, format!("R$ {rate} {}", t.rate_unit)),
+        (t.amount, money(payment.gross)),
+        (t.fee, money(payment.fee)),
+        (t.net, money(payment.gross.checked_sub(payment.fee)?)),
+    ])
 }
 
 /// Returns the reason of a refusal as a text.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_domain::crypto::ProcessorId;
 use cais_domain::crypto::deposit::{Deposit, DepositPayment, DepositStep, PaymentState, ReceiveError, Resolved};
+use cais_domain::crypto::{ProcessorId, Rate};
 pub use cais_domain::review_decision::PaymentDecision;
 use cais_domain::text::Text;
 use cais_ports::{AcquirerError, ChangeSet, Operator, QueryError, UpstreamDepositStatus, Write};
@@ -52,6 +52,22 @@ pub enum ResolvePaymentError {
 /// [`QueryError`].
 pub async fn list_payments(ports: &Ports) -> Result<Vec<DepositPayment>, QueryError> {
     ports.queries.list_payments_for_review(LIST_LIMIT).await
+}
+
+/// Returns the deposit's rate, and the payment as it would be after the credit of all its coins at this rate now.
+/// Returns `None` if the credit is not possible, or if the payment's version is not `seen`.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn preview_at_rate(
+    ports: &Ports,
+    (processor, id, seen): (&AcquirerName, &ProcessorId, i64),
+) -> Result<Option<(Rate, DepositPayment)>, StoreError> {
+    let Some(deposit) = ports.queries.find_crypto_deposit_of_payment(processor, id).await? else { return Ok(None) };
+    let payment = find(ports, &deposit, id).await?.filter(|payment| payment.version == seen);
+    let rate = deposit.price.rate.clone();
+    let credited = payment.and_then(|payment| deposit.credit_reviewed_at_rate(payment, ports.clock.now()).ok());
+    Ok(credited.map(|resolved| (rate, resolved.payment)))
 }
 
 /// Resolves a payment as the operator decided. A credit is possible only if the processor still has the coins. The same
