@@ -61,8 +61,9 @@ pub struct CryptoDeposit {
     /// The coins that were credited at `rate`, a decimal. Coins that wait for an operator, or that an operator credited or
     /// dismissed, are only in the list of payments.
     pub received_amount: String,
-    /// The relation of the credited coins to the requested coins; null while no coins are credited at `rate`, unless coins wait
-    /// for an operator because they are too late or too many.
+    /// The relation of the credited coins to the requested coins; null while no coins are credited at `rate`. Before the first
+    /// credit the value is `late` or `overpaid` if coins wait for an operator because they are too late or too many. So only the
+    /// status `completed` or `underpaid` stands for a credit.
     #[schema(value_type = Option<CryptoResolution>, required)]
     pub resolution: Option<&'static str>,
     /// The status.
