@@ -185,22 +185,26 @@ async fn admit(state: &AppState, headers: &HeaderMap, context: &RequestContext) 
 }
 
 async fn identify(state: &AppState, headers: &HeaderMap, context: &RequestContext) -> Result<Arc<Caller>, ApiError> {
-    let token = match auth::presented_key(headers) {
+    let presented = auth::presented_key(headers);
+    if let Ok(token) = &presented {
+        let _first = context.presented.set(token.prefix.clone());
+        if let Some(caller) = state.keys.recognize(token, context.client) {
+            return Ok(caller);
+        }
+    }
+    if !state.failures.permits(context.client, Instant::now()) {
+        let error = unauthenticated(ErrorCode::RateLimitExceeded, auth_failures::LIMITED.to_owned());
+        let error = error.with_message("Too many requests without a valid API key from this address.");
+        return Err(ApiError { is_expected: true, ..error.retry_after(auth_failures::RETRY_AFTER_S) });
+    }
+    let token = match presented {
         Ok(token) => token,
         Err(error) => {
+            state.failures.record(context.client, Instant::now());
             let reason = if error.code == ErrorCode::MissingApiKey { "missing" } else { "malformed" };
             return Err(unauthenticated(error.code, reason.to_owned()));
         }
     };
-    let _first = context.presented.set(token.prefix.clone());
-    if let Some(caller) = state.keys.recognize(&token, context.client) {
-        return Ok(caller);
-    }
-    if !state.failures.permits(context.client, Instant::now()) {
-        let error = unauthenticated(ErrorCode::RateLimitExceeded, auth_failures::LIMITED.to_owned());
-        let error = error.with_message("Too many requests with an invalid API key from this address.");
-        return Err(ApiError { is_expected: true, ..error.retry_after(auth_failures::RETRY_AFTER_S) });
-    }
     match state.keys.authenticate(&token, context.client).await {
         Ok(caller) => Ok(caller),
         Err(AuthenticateError::InvalidKey(reason)) => {

@@ -93,8 +93,9 @@ async fn reserved_capabilities(engine: Engine) {
             let reply = Reply::of(shop.request(method.clone(), path)).await;
             reply.refused(501, "not_implemented");
             assert_eq!(reply.json()["error"]["retryable"], false);
-            Reply::of(shop.anonymous(method, path)).await.refused(401, "missing_api_key");
         }
+        // One method is enough: requests without a key are limited per address, and other tests share the address.
+        Reply::of(shop.anonymous(Method::GET, path)).await.refused(401, "missing_api_key");
     }
 }
 

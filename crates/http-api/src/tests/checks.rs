@@ -261,6 +261,26 @@ async fn address_that_guesses_keys_is_limited_before_the_store() {
     assert_eq!(ask(other, &unknown).await.error(), (401, "invalid_api_key".to_owned()));
 }
 
+/// The limit applies to each kind of failure, because each kind writes log lines.
+#[actix_web::test]
+async fn address_without_a_valid_key_is_limited() {
+    let world = World::new().await;
+    for (number, key) in [(1, None), (2, Some("nope"))] {
+        let mut refused = None;
+        for _ in 0..10_000 {
+            let request = TestRequest::get().uri("/v1/balance");
+            let request = request.peer_addr(format!("198.51.100.{number}:1").parse().unwrap());
+            let request = key.into_iter().fold(request, |request, key| request.insert_header(("x-api-key", key)));
+            let seen = send(&world, request).await;
+            if seen.status != 401 {
+                refused = Some(seen);
+                break;
+            }
+        }
+        assert_eq!(refused.unwrap().error(), (429, "rate_limit_exceeded".to_owned()), "{key:?}");
+    }
+}
+
 #[actix_web::test]
 async fn answered_request_is_logged_without_its_query() {
     let world = World::new().await;
