@@ -64,8 +64,8 @@ impl Stream for RequestBody {
 /// Reads a JSON body. The body must arrive within the time `within`, so that a slow client cannot hold a connection.
 ///
 /// # Errors
-/// `payload_too_large`, then `unsupported_media_type`; `VALIDATION_ERROR` if the body does not arrive completely and in
-/// time.
+/// `payload_too_large`, then `unsupported_media_type`; `request_timeout` if the body does not arrive in time;
+/// `VALIDATION_ERROR` if it does not arrive completely.
 pub async fn json(headers: &HeaderMap, payload: &mut Payload, within: Duration) -> Result<Bytes, ApiError> {
     let body = read(headers, payload, MAX_JSON_BYTES, within, |_| Ok(())).await?;
     if is_json(headers, body.is_empty()) { Ok(body) } else { Err(ApiError::new(ErrorCode::UnsupportedMediaType)) }
@@ -74,8 +74,8 @@ pub async fn json(headers: &HeaderMap, payload: &mut Payload, within: Duration) 
 /// Reads the body of a callback. The memory of the body is reserved from `room`.
 ///
 /// # Errors
-/// `payload_too_large`; `service_unavailable` without room; `VALIDATION_ERROR` if the body does not arrive completely
-/// and in time.
+/// `payload_too_large`; `service_unavailable` without room; `request_timeout` if the body does not arrive in time;
+/// `VALIDATION_ERROR` if it does not arrive completely.
 pub async fn callback(
     headers: &HeaderMap,
     payload: &mut Payload,
@@ -100,7 +100,7 @@ async fn read(
         // Memory is not reserved by the announced length, because a client can announce any length.
         let mut body = BytesMut::new();
         while let Some(chunk) = payload.next().await {
-            let chunk = chunk.map_err(|_| unfinished("did not arrive whole"))?;
+            let chunk = chunk.map_err(|_| ApiError::invalid(vec![Issue::new("", "did not arrive whole")]))?;
             if body.len().saturating_add(chunk.len()) > max_bytes {
                 return Err(too_large(max_bytes));
             }
@@ -114,15 +114,12 @@ async fn read(
         }
         Ok(body.freeze())
     };
-    tokio::time::timeout(within, gather).await.unwrap_or_else(|_| Err(unfinished("did not arrive in time")))
+    let late = |_| Err(ApiError::new(ErrorCode::RequestTimeout));
+    tokio::time::timeout(within, gather).await.unwrap_or_else(late)
 }
 
 fn too_large(max_bytes: usize) -> ApiError {
     ApiError::new(ErrorCode::PayloadTooLarge).with_message(format!("The body must have at most {max_bytes} bytes."))
-}
-
-fn unfinished(what: &'static str) -> ApiError {
-    ApiError::invalid(vec![Issue::new("", what)])
 }
 
 /// Returns `true` if the headers declare JSON without a content encoding. An empty body needs no content type.

@@ -37,8 +37,7 @@ macro_rules! error_codes {
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// Codes of requests without a readable head, which belong to no route.
-            pub const WITHOUT_ROUTE: &'static [Self] =
-                &[Self::MalformedRequest, Self::RequestTimeout, Self::HeadersTooLarge];
+            pub const WITHOUT_ROUTE: &'static [Self] = &[Self::MalformedRequest, Self::HeadersTooLarge];
 
             /// Returns the name of the code in responses.
             #[must_use]
@@ -107,7 +106,7 @@ error_codes! {
     NotFound "not_found" NOT_FOUND false "The resource does not exist.";
     /// The path does not have this method; the header `Allow` lists its methods.
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "The method is not allowed on this path.";
-    /// The head of a request did not arrive in time.
+    /// The head or the body of a request did not arrive in time.
     RequestTimeout "request_timeout" REQUEST_TIMEOUT true "The request did not arrive in time.";
     /// A resource with this `external_id` exists, with other material data.
     ExternalIdConflict "EXTERNAL_ID_CONFLICT" CONFLICT false "The external_id already exists with different data.";

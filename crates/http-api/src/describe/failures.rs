@@ -74,7 +74,7 @@ tuples! {
 }
 
 /// The errors of every operation with a JSON body.
-pub type OfBody = (code::ValidationError, code::PayloadTooLarge, code::UnsupportedMediaType);
+pub type OfBody = (code::ValidationError, code::RequestTimeout, code::PayloadTooLarge, code::UnsupportedMediaType);
 
 /// The errors of every creation under an idempotency key.
 pub type OfCreation = (

@@ -212,7 +212,7 @@ fn charge_operations_declare_the_contract_statuses() {
         all
     };
     assert_eq!(statuses("/paths/~1v1~1charges/get"), with(&["405"]));
-    assert_eq!(statuses("/paths/~1v1~1charges/post"), with(&["405", "413", "415"]));
+    assert_eq!(statuses("/paths/~1v1~1charges/post"), with(&["405", "408", "413", "415"]));
 }
 
 #[test]
