@@ -122,7 +122,13 @@ async fn node_without_its_database_is_not_ready() {
     .await;
     refused.refused(503, "service_unavailable");
     assert_eq!(refused.json()["error"]["retryable"], true);
-    eventually("the reason is named", || async { readyz(&node).await.text().contains("connect").then_some(()) }).await;
+    eventually("the reason is logged", || async {
+        assert!(!readyz(&node).await.text().contains("connect"), "the response has no cause");
+        let log = node.cais.log();
+        let reason = |line: &str| line.contains("/readyz") && line.contains("cause") && line.contains("connect");
+        log.lines().any(reason).then_some(())
+    })
+    .await;
     assert_eq!(Reply::of(client().get(format!("{}/healthz", node.base()))).await.status, 200);
     sql(&format!("ALTER DATABASE \"{database}\" ALLOW_CONNECTIONS true"));
     eventually("the node is ready", || async { (readyz(&node).await.status == 200).then_some(()) }).await;

@@ -30,8 +30,7 @@ fn alive() -> HttpResponse {
 ///
 /// # Errors
 /// `service_unavailable` while the process is about to stop, and while the store does not respond, accepts no writes,
-/// delivers no webhooks or is not migrated. If the store reports an error, the message is its text, which contains no
-/// secret.
+/// delivers no webhooks or is not migrated. The log line of the response has the cause.
 pub async fn ready(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
     let not_ready =
         |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(cause);
@@ -41,7 +40,7 @@ pub async fn ready(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
     }
     match tokio::time::timeout(READY_WITHIN, state.ports.maintenance.ready()).await {
         Ok(Ok(())) => Ok(alive()),
-        Ok(Err(error)) => Err(not_ready(error.to_string()).with_message(error.to_string())),
+        Ok(Err(error)) => Err(not_ready(error.to_string())),
         Err(_) => Err(not_ready("the store did not answer in time".to_owned())),
     }
 }

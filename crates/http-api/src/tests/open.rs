@@ -91,7 +91,9 @@ async fn metrics_are_on_the_admin_address_only() {
 async fn service_without_store_is_alive_but_not_ready() {
     let world = World::new().await;
     world.store.set_unreachable(true);
-    assert_eq!(send(&world, TestRequest::get().uri("/readyz")).await.status, 503);
+    let seen = send(&world, TestRequest::get().uri("/readyz")).await;
+    assert_eq!(seen.error(), (503, "service_unavailable".to_owned()));
+    assert_eq!(seen.at("/error/message"), "The service is temporarily unavailable.", "only the log line has the cause");
     assert_eq!(send(&world, TestRequest::get().uri("/healthz")).await.status, 200);
 }
 
