@@ -1,6 +1,7 @@
 //! The sources of values. Environment variables override the TOML file, and a command's own settings override both.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use figment::providers::{Format, Toml};
 use figment::value::{Dict, Map, Tag, Value};
@@ -28,6 +29,8 @@ pub struct Sources {
     pub variables: Vec<(String, String)>,
     /// Keys and values that override all other sources.
     pub overrides: Vec<(String, String)>,
+    /// The contents of the file after the first read, because a pipe has no contents at a second read.
+    pub(crate) text: OnceLock<String>,
 }
 
 impl Sources {
@@ -38,7 +41,7 @@ impl Sources {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
             .filter(|(name, _)| name.starts_with(PREFIX))
             .collect();
-        Self { file, variables, overrides: Vec::new() }
+        Self { file, variables, ..Self::default() }
     }
 
     /// Returns the sources without the environment variables `names`, which are not keys of the configuration.
@@ -70,13 +73,19 @@ impl Sources {
         let mut figment = Figment::new();
         if let Some(path) = self.file() {
             let problem = |what: String| Problem { key: "--config".into(), what, origin: path.display().to_string() };
-            // The file is read here first, because the provider of files treats a missing file as an empty file.
-            std::fs::read_to_string(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
-            let toml = Toml::file_exact(path);
+            let text = match self.text.get() {
+                Some(text) => text,
+                None => {
+                    let text = std::fs::read_to_string(path);
+                    let text = text.map_err(|error| problem(format!("cannot be read: {error}")))?;
+                    self.text.get_or_init(|| text)
+                }
+            };
             // Only the first line of the error is used. Its other lines repeat a line of the file, which may contain a secret.
             let place = |error: figment::Error| error.kind.to_string().lines().next().map(str::to_owned);
-            toml.data().map_err(|error| problem(format!("is not valid TOML: {}", place(error).unwrap_or_default())))?;
-            figment = figment.merge(toml);
+            let invalid = |error| problem(format!("is not valid TOML: {}", place(error).unwrap_or_default()));
+            let values = Toml::string(text).data().map_err(invalid)?;
+            figment = figment.merge(ConfigFile { path, values });
         }
         let named = |(name, value): &(String, String)| {
             let path = name.strip_prefix(PREFIX)?.to_ascii_lowercase().replace(SEPARATOR, ".");
@@ -93,6 +102,22 @@ impl Sources {
 fn is_injected(name: &str, value: &str) -> bool {
     let of_service = name.starts_with("CAIS_SERVICE_") || name.starts_with("CAIS_PORT_");
     of_service || (name == "CAIS_PORT" && value.contains("://"))
+}
+
+/// The values of the configuration file. The path is their origin in messages.
+struct ConfigFile<'p> {
+    path: &'p Path,
+    values: Map<Profile, Dict>,
+}
+
+impl Provider for ConfigFile<'_> {
+    fn metadata(&self) -> Metadata {
+        Metadata::from("TOML file", self.path)
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        Ok(self.values.clone())
+    }
 }
 
 /// Values that arrive as text. The values stay text, because a secret of digits must not become a number.

@@ -9,7 +9,7 @@ fn sources(toml: &str, variables: &[(&str, &str)]) -> (tempfile::TempDir, Source
     let file = folder.path().join("cais.toml");
     std::fs::write(&file, toml).unwrap();
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    (folder, Sources { file: Some(file), variables, overrides: Vec::new() })
+    (folder, Sources { file: Some(file), variables, ..Sources::default() })
 }
 
 fn load(toml: &str, variables: &[(&str, &str)]) -> Result<Config, Problems> {
@@ -30,6 +30,19 @@ fn empty_configuration_is_valid() {
     assert!(config.database_url.is_sqlite());
     assert!(config.acquirers.is_empty());
     assert_eq!(shown(&config, "database_url").0, "sqlite:./data/cais.db");
+}
+
+#[test]
+fn configuration_from_a_pipe_is_complete() {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    std::io::Write::write_all(&mut writer, b"workers = 3\ndata_dir = '/dev/null'").unwrap();
+    drop(writer);
+    let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+    let sources = Sources { file: Some(path.clone().into()), ..Sources::default() };
+    let config = Config::load(&sources).unwrap();
+    assert_eq!(shown(&config, "workers"), ("3".to_owned(), path.clone()));
+    let problem = data_dir_problem(&sources).unwrap();
+    assert_eq!((problem.key.as_str(), problem.origin), (DATA_DIR, path), "the file is not read again");
 }
 
 #[test]
