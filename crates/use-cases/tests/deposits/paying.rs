@@ -222,9 +222,26 @@ async fn credited_deposit_stands_when_the_processor_returns_the_coins() {
     world.processor.pay(&payment, Upstream::Finished, COINS);
     world.read(id).await;
     world.processor.change_payment(&payment, |payment| payment.status = Upstream::Refunded);
-    world.clock.advance(LONG);
-    world.poll().await;
+    let logs = CapturedLogs::start();
+    world.call_back(&payment).await.unwrap();
+    world.process().await;
     world.paid(id).await;
+    assert!(!logs.alerts("crypto_deposit_contradicted").is_empty());
+}
+
+#[tokio::test]
+async fn failed_first_payment_beside_a_credited_one_is_no_alert() {
+    let world = World::new().await;
+    let (id, first) = world.pending().await;
+    world.processor.change_payment(&first, |payment| payment.status = Upstream::Failed);
+    world.read(id).await;
+    let logs = CapturedLogs::start();
+    world.processor.pay_again(&first, COINS);
+    world.read(id).await;
+    world.call_back(&first).await.unwrap();
+    world.process().await;
+    world.check(id, DepositStatus::Completed, Some(Resolution::Exact)).await;
+    assert!(logs.alerts("crypto_deposit_contradicted").is_empty());
 }
 
 #[tokio::test]

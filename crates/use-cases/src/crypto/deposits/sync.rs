@@ -144,13 +144,13 @@ async fn judge(
     use UpstreamDepositStatus::{
         Confirmed, Confirming, Expired, Failed, Finished, PartiallyPaid, Refunded, Sending, Unknown, Waiting,
     };
-    let went_back = matches!(record.status, Refunded | Failed | Expired);
     let is_later = deposit.state.issued().is_some_and(|issued| issued.payment != record.id);
-    if went_back && is_later && find(ports, deposit, &record.id).await?.is_some_and(|known| known.gross.is_positive()) {
+    let went_back = matches!(record.status, Refunded | Failed) || (record.status == Expired && is_later);
+    if went_back && find(ports, deposit, &record.id).await?.is_some_and(|known| known.gross.is_positive()) {
         contradicted(
             deposit,
             record,
-            "credited later payment is refunded, failed or expired at its processor; manual review needed",
+            "credited payment is refunded, failed or expired at its processor; manual review needed",
         );
         return Ok(None);
     }
@@ -299,8 +299,7 @@ fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option
         (Theirs::Refunded, Ours::Pending | Ours::Confirming | Ours::Expired | Ours::Failed) => {
             deposit.clone().refund(now)
         }
-        (Theirs::Failed | Theirs::Refunded, Ours::Completed | Ours::Underpaid)
-        | (Theirs::Expired, Ours::Confirming) => {
+        (Theirs::Expired, Ours::Confirming) => {
             contradicted(deposit, record, "outcome of a deposit contradicted by its processor; manual review needed");
             return None;
         }
