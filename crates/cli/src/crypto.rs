@@ -54,18 +54,19 @@ pub enum ReviewCommand {
     /// List all withdrawals and payments that wait for a decision, the longest waiting first
     List,
     /// Decide a payment to the address of a deposit
+    #[command(group = clap::ArgGroup::new("decision").required(true).args(["credit", "at_rate", "dismiss"]))]
     ResolvePayment {
         /// The processor's id of the payment
         #[arg(value_parser = ProcessorId::parse)]
         id: ProcessorId,
         /// Amount to credit without a fee, in BRL such as 20.50
-        #[arg(long, value_parser = crate::account::positive, required_unless_present_any = ["at_rate", "dismiss"])]
+        #[arg(long, value_parser = crate::account::positive)]
         credit: Option<Money>,
         /// Credit all coins at the rate of the deposit, less the fee
-        #[arg(long, conflicts_with = "credit")]
+        #[arg(long)]
         at_rate: bool,
         /// Credit nothing more
-        #[arg(long, conflicts_with_all = ["credit", "at_rate"])]
+        #[arg(long)]
         dismiss: bool,
         /// Reason of the decision, for the audit log
         #[arg(long, value_parser = note)]

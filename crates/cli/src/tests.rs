@@ -10,6 +10,15 @@ fn command_line_passes_debug_assertions() {
 }
 
 #[test]
+fn payment_decision_without_a_flag_names_all_three() {
+    let line = "cais crypto review resolve-payment 5077125051 --note x";
+    let error = Cli::try_parse_from(line.split(' ')).err().map(|error| error.to_string()).unwrap_or_default();
+    for flag in ["--credit", "--at-rate", "--dismiss"] {
+        assert!(error.contains(flag), "{flag} is missing in {error}");
+    }
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "a table of command lines")]
 fn command_lines_are_accepted_or_rejected() {
     for (line, good) in [
