@@ -140,7 +140,7 @@ pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppSta
     };
     let kept = run_detached(work).await?;
     kept.map_err(|error| match error {
-        ReceiveError::Malformed(reason) => ApiError::invalid(vec![Issue::new("", reason)]),
+        ReceiveError::Malformed(reason) => ApiError::invalid(vec![Issue::new("", format!("is {reason}"))]),
         ReceiveError::Full => ApiError::new(ErrorCode::ServiceUnavailable).retry_after(FULL_RETRY_AFTER_S),
         ReceiveError::NotConfigured | ReceiveError::Store(_) => {
             ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(error.to_string())

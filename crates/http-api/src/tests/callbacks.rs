@@ -29,6 +29,8 @@ async fn malformed_callback_is_rejected_before_it_is_stored() {
     for body in ["", "garbage", "<html>"] {
         let seen = send(&world, TestRequest::post().uri(&format!("/callbacks/main/{TOKEN}")).set_payload(body)).await;
         assert_eq!(seen.error(), (400, "VALIDATION_ERROR".to_owned()), "{body}");
+        let message = seen.at("/error/message").to_string();
+        assert!(message.contains("the body is refused: "), "{message}");
     }
     assert!(world.store.callbacks().is_empty());
 }
