@@ -124,7 +124,7 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
         Err(CommitError::Stale) => return Ok(order.reread(ports).await?),
         Err(error) => return Err(StoreError::from(error).into()),
     };
-    tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found or not approved at its acquirer; the order is sent once more");
+    tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found or not approved at its acquirer; the order is sent again");
     let earlier = if last.is_shown { EarlierRequests::Shown } else { EarlierRequests::Unknown };
     let until = order.sent().map_or(now, |sent| sent.send_until());
     match send(ports, &*acquirer, &order, earlier, until).await {
