@@ -59,11 +59,12 @@ closed_list! {
     PaymentStepName as SandboxPaymentStep PaymentStep::ALL.map(PaymentStep::as_str)
 }
 
-/// The next status of a held payment in the sandbox.
+/// The next status of a payment in the sandbox.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxCryptoMove {
-    /// The status at the processor: first `confirmed`, then `sending`, then `finished`; or another final status.
+    /// The status at the processor: first `confirmed`, then `sending`, then `finished`; or `partially_paid` or `failed`. After these three
+    /// `refunded` is possible.
     #[schema(value_type = PaymentStepName)]
     status: PaymentStep,
 }
