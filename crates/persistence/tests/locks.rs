@@ -186,6 +186,26 @@ fn caller_of_a_locked_row_is_refused_when_its_time_is_over() {
 }
 
 #[test]
+fn late_caller_of_a_locked_row_receives_the_reason() {
+    let url = database();
+    // The runtime has one thread, which sleeps past the deadline, so the lane answers before the caller's own timer.
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let deadline = Duration::from_secs(1);
+        let store = open(&url, deadline);
+        let account = known_account(&store).await;
+        let lock = format!("SELECT 1 FROM balances WHERE holder = '{}' FOR UPDATE", account.id);
+        let mut holder = foreign(&url, &lock);
+        let late = spawn(&store, income(&account));
+        tokio::task::yield_now().await;
+        std::thread::sleep(2 * deadline);
+        let why = late.await.unwrap().unwrap_err().to_string();
+        assert!(why.contains("while a row was locked"), "{why}");
+        holder.batch_execute("ROLLBACK").unwrap();
+        store.close().await;
+    });
+}
+
+#[test]
 fn locks_of_frozen_node_end_before_callers_time_out() {
     let url = database();
     let cluster = Cluster::shared().unwrap();

@@ -21,6 +21,9 @@ const CHECK_EVERY: Duration = Duration::from_millis(20);
 /// The largest number of change sets that a lane sets aside. Further ones that need a locked row are refused.
 const MAX_ASIDE: usize = 1_024;
 
+/// The reason that the caller of a late change set receives, unless the caller has stopped waiting.
+const LATE: &str = "the deadline passed in the queue, or while a row was locked";
+
 /// A lane: its queue, its connection, and the change sets that it set aside.
 pub(super) struct Lane<'e> {
     queue: mpsc::Receiver<Message>,
@@ -116,9 +119,12 @@ impl<'e> Lane<'e> {
     }
 
     /// Runs the change sets that need no locked row.
-    fn turn(&mut self, mut jobs: Vec<Waiting>, now: Instant) {
-        // The callers of the dropped change sets received a timeout; nothing of these change sets was written.
-        jobs.retain(|waiting| waiting.job.deadline > now);
+    fn turn(&mut self, jobs: Vec<Waiting>, now: Instant) {
+        // Nothing of the late change sets was written.
+        let (mut jobs, late): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|waiting| waiting.job.deadline > now);
+        for Waiting { job, .. } in late {
+            drop(job.reply.send(Err(unavailable(LATE))));
+        }
         let had_aside = std::mem::take(&mut self.had_aside);
         if had_aside {
             jobs = self.keep_aside(jobs);
