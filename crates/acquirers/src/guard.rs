@@ -1,7 +1,7 @@
 //! Calls to an institution through its breaker. The calls are counted and timed.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cais_ports::AcquirerError;
 use metrics::{counter, histogram};
@@ -12,6 +12,10 @@ use crate::http::observe;
 /// The smallest budget of a call. With less time a call would fail because of this service, and would wrongly count as the institution's
 /// failure.
 pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
+
+/// The largest time by which a call ends after its deadline. A later end shows that this process did not run in between: it was stopped, or
+/// its machine was overloaded. The answer may have arrived in time, so such a timeout is no failure of the institution.
+const MAX_OVERRUN: Duration = Duration::from_millis(500);
 
 /// The effect of a call on the breaker.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,12 +31,13 @@ pub(crate) enum Weight {
 pub(crate) struct Guard {
     name: String,
     breaker: Arc<Breaker>,
+    clock: MonotonicClock,
 }
 
 impl Guard {
     /// Creates a guard. `name` labels the metrics and the log lines.
     pub(crate) fn new(name: &str, clock: MonotonicClock) -> Self {
-        Self { name: name.to_owned(), breaker: Breaker::new(name, clock) }
+        Self { name: name.to_owned(), breaker: Breaker::new(name, Arc::clone(&clock)), clock }
     }
 
     pub(crate) fn is_available(&self) -> bool {
@@ -74,8 +79,9 @@ impl Guard {
             self.count(operation, "left_alone");
             return None;
         };
-        let started = Instant::now();
+        let started = (self.clock)();
         let (result, answered) = observe(work).await;
+        let took = (self.clock)().saturating_duration_since(started);
         // An answer that this service rejects concerns only one record, so the institution counts as reachable.
         let of_an_error = if answered { Outcome::Answered } else { Outcome::Failed };
         let (outcome, label) = match &result {
@@ -84,9 +90,10 @@ impl Guard {
             Err(AcquirerError::Unavailable(_)) => (of_an_error, "unavailable"),
             Err(AcquirerError::OutcomeUnknown(_)) => (of_an_error, "unknown"),
         };
+        let is_overrun = outcome == Outcome::Failed && took > budget.saturating_add(MAX_OVERRUN);
         match weight {
-            Weight::Counts => permit.report(outcome),
-            Weight::Aside => drop(permit),
+            Weight::Counts if !is_overrun => permit.report(outcome),
+            Weight::Counts | Weight::Aside => drop(permit),
         }
         self.count(operation, label);
         histogram!(
@@ -94,7 +101,7 @@ impl Guard {
             "acquirer" => self.name.clone(),
             "operation" => operation
         )
-        .record(started.elapsed().as_secs_f64());
+        .record(took.as_secs_f64());
         Some(result)
     }
 
@@ -111,4 +118,38 @@ impl Guard {
 
 pub(crate) fn left_alone() -> AcquirerError {
     AcquirerError::Unavailable("the breaker is open after consecutive failures".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Instant;
+
+    use super::*;
+    use crate::breaker::FAILURES_TO_OPEN;
+
+    const BUDGET: Duration = Duration::from_secs(3);
+
+    /// Makes calls that each take this time and fail without an answer. Returns `true` if the breaker stays closed.
+    async fn stays_closed(took: Duration) -> bool {
+        let (begin, passed_ms) = (Instant::now(), Arc::new(AtomicU64::new(0)));
+        let clock_ms = Arc::clone(&passed_ms);
+        let clock = move || begin + Duration::from_millis(clock_ms.load(Ordering::SeqCst));
+        let guard = Guard::new("main", Arc::new(clock));
+        for _ in 0..FAILURES_TO_OPEN {
+            let work = async {
+                passed_ms.fetch_add(u64::try_from(took.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
+                Err::<(), _>(AcquirerError::OutcomeUnknown("no answer in time".to_owned()))
+            };
+            let result = guard.call("send_payout", BUDGET, work).await;
+            assert_eq!(result, Err(AcquirerError::OutcomeUnknown("no answer in time".to_owned())));
+        }
+        guard.is_available()
+    }
+
+    #[tokio::test]
+    async fn timeout_after_a_pause_of_the_process_does_not_count() {
+        assert!(!stays_closed(BUDGET).await, "timeouts open the breaker");
+        assert!(stays_closed(BUDGET + Duration::from_secs(5)).await);
+    }
 }
