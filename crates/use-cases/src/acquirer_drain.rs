@@ -6,7 +6,7 @@ use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Operator, QueryError, Wr
 use jiff::Timestamp;
 
 use crate::Ports;
-use crate::audit::{self, AuditedChange};
+use crate::audit::{self, AuditedChange, Fields};
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
 /// Begins the drain of an acquirer. A repeat has no effect.
@@ -76,6 +76,6 @@ async fn change(
 }
 
 fn as_json(drain: &AcquirerDrain) -> Vec<u8> {
-    let since = drain.since.map_or_else(|| "null".to_owned(), |since| format!(r#""{since:.3}""#));
-    format!(r#"{{"acquirer":"{}","drained_since":{since}}}"#, drain.acquirer).into_bytes()
+    let since = drain.since.map(|since| format!("{since:.3}"));
+    Fields::new().text("acquirer", &drain.acquirer).nullable_text("drained_since", since).into_json()
 }

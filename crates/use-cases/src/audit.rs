@@ -1,6 +1,9 @@
 //! The audit log. Each change by an operator has one row, which is written in the commit of the change.
 
+use std::fmt::{self, Display, Write as _};
+
 use cais_domain::ids::{AccountId, AuditId};
+use cais_domain::money::Money;
 use cais_ports::{AuditFilter, AuditRow, Operator, Page, PageRequest, QueryError, Write};
 use jiff::Timestamp;
 
@@ -39,9 +42,81 @@ pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: Audited
     })
 }
 
-/// Escapes a text for JSON. The text must have no control characters except line breaks.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n").replace('\r', r"\r")
+/// The fields of a record for an audit row, as JSON. Each text is escaped, so a value cannot add a field.
+#[derive(Debug, Default)]
+pub(crate) struct Fields(String);
+
+impl Fields {
+    /// Returns a record without a field.
+    pub(crate) const fn new() -> Self {
+        Self(String::new())
+    }
+
+    /// Adds a text.
+    pub(crate) fn text(self, name: &'static str, value: impl Display) -> Self {
+        let value = escaped(&value.to_string());
+        self.with(name, format_args!("\"{value}\""))
+    }
+
+    /// Adds a text; no field for `None`.
+    pub(crate) fn optional_text(self, name: &'static str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds a text; `null` for `None`.
+    pub(crate) fn nullable_text(self, name: &'static str, value: Option<impl Display>) -> Self {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self.with(name, format_args!("null")),
+        }
+    }
+
+    /// Adds an amount, a number with two decimals.
+    pub(crate) fn money(self, name: &'static str, value: Money) -> Self {
+        self.with(name, format_args!("{value}"))
+    }
+
+    /// Adds a number.
+    pub(crate) fn number(self, name: &'static str, value: u32) -> Self {
+        self.with(name, format_args!("{value}"))
+    }
+
+    /// Adds `true` or `false`.
+    pub(crate) fn flag(self, name: &'static str, value: bool) -> Self {
+        self.with(name, format_args!("{value}"))
+    }
+
+    /// Returns the object.
+    pub(crate) fn into_json(self) -> Vec<u8> {
+        format!("{{{}}}", self.0).into_bytes()
+    }
+
+    fn with(self, name: &'static str, value: fmt::Arguments<'_>) -> Self {
+        let comma = if self.0.is_empty() { "" } else { "," };
+        Self(format!(r#"{}{comma}"{name}":{value}"#, self.0))
+    }
+}
+
+/// Escapes a text for JSON (RFC 8259, section 7).
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push_str(r"\\"),
+            '"' => escaped.push_str(r#"\""#),
+            '\n' => escaped.push_str(r"\n"),
+            '\r' => escaped.push_str(r"\r"),
+            '\0'..' ' => {
+                // Writing to memory cannot fail.
+                let _written = write!(escaped, "\\u{:04x}", u32::from(character));
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
 }
 
 /// Returns one page of changes. The newest come first.
@@ -54,4 +129,29 @@ pub async fn list(
     page: PageRequest<AuditId>,
 ) -> Result<Page<AuditRow>, QueryError> {
     ports.queries.list_audit(filter, page).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn audit_fields_are_json_with_escaped_texts() {
+        let fields = Fields::new()
+            .text("status", "lost")
+            .money("returned", Money::from_centavos(1_050))
+            .number("attempts", 3)
+            .flag("review", true)
+            .nullable_text("payment", None::<&str>)
+            .optional_text("hash", None::<&str>)
+            .optional_text("note", Some("a \"b\", \\\r\n\tç"));
+        assert_eq!(
+            String::from_utf8_lossy(&fields.into_json()),
+            concat!(
+                r#"{"status":"lost","returned":10.50,"attempts":3,"review":true,"payment":null,"#,
+                r#""note":"a \"b\", \\\r\n\u0009ç"}"#
+            )
+        );
+        assert_eq!(Fields::new().into_json(), b"{}");
+    }
 }

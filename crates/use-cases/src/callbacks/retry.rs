@@ -3,7 +3,7 @@
 use cais_domain::ids::CallbackId;
 use cais_ports::{Callback, CallbackState, ChangeSet, CommitError, Operator, Page, PageRequest, QueryError, Write};
 
-use crate::audit::{self, AuditedChange};
+use crate::audit::{self, AuditedChange, Fields};
 use crate::ports::Ports;
 
 /// The reason why a callback is not processed again.
@@ -58,7 +58,7 @@ pub async fn retry(ports: &Ports, operator: &Operator, id: CallbackId) -> Result
 
 /// Returns the fields that the retry changes, as JSON.
 fn record(callback: &Callback) -> Vec<u8> {
-    format!(r#"{{"status":"{}","attempts":{}}}"#, callback.state.as_str(), callback.attempts).into_bytes()
+    Fields::new().text("status", callback.state.as_str()).number("attempts", callback.attempts).into_json()
 }
 
 /// Returns the identifiers in a callback as text, one line for each.

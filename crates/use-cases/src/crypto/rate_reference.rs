@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::{CryptoSources, CryptoUnavailable, prices};
-use crate::audit::{self, AuditedChange, escaped};
+use crate::audit::{self, AuditedChange, Fields};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
@@ -112,7 +112,7 @@ pub async fn accept(
         action: "crypto_rate.accept",
         subject: currency.code().to_owned(),
         account: None,
-        before: last.as_ref().map(|last| format!(r#"{{"rate":"{last}"}}"#).into_bytes()),
+        before: last.as_ref().map(|last| Fields::new().text("rate", last).into_json()),
         after: Some(record(&quote, note)),
     };
     let mut change = ChangeSet::new(quote.created_at);
@@ -133,7 +133,10 @@ pub async fn accept(
 
 /// Returns the accepted rate and its inputs, as JSON.
 fn record(quote: &Quote, note: &Text) -> Vec<u8> {
-    let (rate, coin, usd) = (&quote.prices.rate, &quote.inputs.usdt_per_coin, &quote.inputs.brl_per_usd);
-    let note = escaped(note.as_str());
-    format!(r#"{{"rate":"{rate}","usdt_per_coin":"{coin}","brl_per_usd":"{usd}","note":"{note}"}}"#).into_bytes()
+    Fields::new()
+        .text("rate", &quote.prices.rate)
+        .text("usdt_per_coin", &quote.inputs.usdt_per_coin)
+        .text("brl_per_usd", &quote.inputs.brl_per_usd)
+        .text("note", note)
+        .into_json()
 }

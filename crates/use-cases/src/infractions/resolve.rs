@@ -12,7 +12,7 @@ use super::changes::change_set;
 use super::dispute_context::DisputeContext;
 use super::review::contested;
 use super::sync::{alert_shortfall, held};
-use crate::audit::{self, AuditedChange, escaped};
+use crate::audit::{self, AuditedChange, Fields};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::StoredRecord as _;
@@ -174,7 +174,10 @@ fn record(infraction: &Infraction, note: Option<&Text>) -> Vec<u8> {
         | InfractionState::Won { .. }
         | InfractionState::Cancelled { .. } => Money::ZERO,
     };
-    let status = infraction.state.status().as_str();
-    let note = note.map(|note| format!(r#","note":"{}""#, escaped(note.as_str()))).unwrap_or_default();
-    format!(r#"{{"status":"{status}","review_reason":"{reason}","returned":{returned}{note}}}"#).into_bytes()
+    Fields::new()
+        .text("status", infraction.state.status().as_str())
+        .text("review_reason", reason)
+        .money("returned", returned)
+        .optional_text("note", note)
+        .into_json()
 }

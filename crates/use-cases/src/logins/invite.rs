@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::token::SecretToken;
 use crate::Ports;
 use crate::accounts::AccountEmail;
-use crate::audit::{self, AuditedChange};
+use crate::audit::{self, AuditedChange, Fields};
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
 /// The purpose of the keyed hash of a link's secret.
@@ -106,13 +106,12 @@ fn invitation(ports: &Ports, token: &LinkToken, now: Timestamp) -> Invitation {
 }
 
 fn audited(ports: &Ports, by: &Operator, action: &'static str, user: &User, at: Timestamp) -> Write {
-    let after = format!(r#"{{"email":"{}"}}"#, audit::escaped(&user.email));
     let change = AuditedChange {
         action,
         subject: user.id.to_string(),
         account: user.role.account(),
         before: None,
-        after: Some(after.into_bytes()),
+        after: Some(Fields::new().text("email", &user.email).into_json()),
     };
     audit::record(ports, by, at, change)
 }

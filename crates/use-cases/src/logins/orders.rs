@@ -18,7 +18,7 @@ use cais_ports::{
 
 use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, confirm, sessions};
 use crate::Ports;
-use crate::audit::{self, AuditedChange, escaped};
+use crate::audit::{self, AuditedChange, Fields};
 use crate::charges::ChargeName;
 use crate::crypto::withdrawals::create as withdrawals;
 use crate::crypto::withdrawals::create::{CreateWithdrawal, CreateWithdrawalError, NewWithdrawal};
@@ -143,14 +143,15 @@ pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confir
     let mut change = ChangeSet::new(ports.clock.now());
     let terms = match &confirmation.action {
         PendingAction::SendPayout { amount, pix_key, .. } => {
-            format!(r#"{{"amount":{amount},"pix_key":"{}"}}"#, escaped(pix_key.as_str()))
+            Fields::new().money("amount", *amount).text("pix_key", pix_key.as_str())
         }
         PendingAction::SendRefund { charge, payment, amount, .. } => {
-            let payment = payment.as_ref().map_or_else(|| "null".to_owned(), |payment| format!(r#""{payment}""#));
-            format!(r#"{{"amount":{amount},"charge_id":"{charge}","end_to_end_id":{payment}}}"#)
+            let fields = Fields::new().money("amount", *amount).text("charge_id", charge);
+            fields.nullable_text("end_to_end_id", payment.as_ref())
         }
         PendingAction::SendWithdrawal { amount, address, .. } => {
-            format!(r#"{{"amount":{amount},"currency":"{}","address":"{address}"}}"#, address.currency())
+            let fields = Fields::new().money("amount", *amount).text("currency", address.currency());
+            fields.text("address", address)
         }
         PendingAction::CreateKey { .. }
         | PendingAction::RevokeKey { .. }
@@ -165,7 +166,7 @@ pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confir
         subject: confirmation.id.to_string(),
         account: confirmation.account,
         before: None,
-        after: Some(terms.into_bytes()),
+        after: Some(terms.into_json()),
     };
     change.writes.push(audit::record(ports, operator, change.at, audited));
     change

@@ -9,7 +9,7 @@ use cais_domain::text::Text;
 use cais_ports::{CommitError, Operator, ReservationKey, ReturnedPart};
 
 use super::changes::Steps;
-use crate::audit::{self, AuditedChange, escaped};
+use crate::audit::{self, AuditedChange, Fields};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
@@ -120,10 +120,8 @@ fn check(payout: &Payout, amount: Money) -> Result<(), CreditReturnError> {
 
 /// Returns the fields that the credit changes, as JSON.
 fn record(payout: &Payout, seen: Option<&SeenReturn>) -> Vec<u8> {
-    let (status, returned) = (payout.state.status().as_str(), payout.returned);
-    let credited = seen.map(|seen| {
-        let note = escaped(seen.note.as_str());
-        format!(r#","return_id":"{}","amount":{},"note":"{note}""#, seen.return_id, seen.amount)
-    });
-    format!(r#"{{"status":"{status}","returned":{returned}{}}}"#, credited.unwrap_or_default()).into_bytes()
+    let fields = Fields::new().text("status", payout.state.status().as_str()).money("returned", payout.returned);
+    let Some(seen) = seen else { return fields.into_json() };
+    let fields = fields.text("return_id", &seen.return_id).money("amount", seen.amount);
+    fields.text("note", &seen.note).into_json()
 }

@@ -11,7 +11,7 @@ use cais_ports::{AcquirerError, ChangeSet, Operator, QueryError, UpstreamDeposit
 use jiff::Timestamp;
 
 use super::sync::{event, find};
-use crate::audit::{self, AuditedChange, escaped};
+use crate::audit::{self, AuditedChange, Fields};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
@@ -172,8 +172,10 @@ fn record(payment: &DepositPayment, note: Option<&Text>) -> Vec<u8> {
         PaymentState::Review(reason) => Some(reason.as_str()),
         PaymentState::Credited | PaymentState::Dismissed(_) => None,
     };
-    let reason = reason.map(|reason| format!(r#","review_reason":"{reason}""#)).unwrap_or_default();
-    let note = note.map(|note| format!(r#","note":"{}""#, escaped(note.as_str()))).unwrap_or_default();
-    let (status, gross) = (payment.state.as_str(), payment.gross);
-    format!(r#"{{"status":"{status}","credited":{gross}{reason}{note}}}"#).into_bytes()
+    Fields::new()
+        .text("status", payment.state.as_str())
+        .money("credited", payment.gross)
+        .optional_text("review_reason", reason)
+        .optional_text("note", note)
+        .into_json()
 }

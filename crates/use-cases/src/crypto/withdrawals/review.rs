@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::changes::Steps;
 use super::decide::why;
 use super::sync::search;
-use crate::audit::{self, AuditedChange, escaped};
+use crate::audit::{self, AuditedChange, Fields};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 use crate::upstream_order::UpstreamOrder as _;
@@ -183,10 +183,11 @@ const fn excludes(status: UpstreamWithdrawalStatus, decision: &Decision) -> bool
 
 /// Returns the fields that a decision changes, as JSON.
 fn record(withdrawal: &Withdrawal, note: Option<&Text>, without_record: bool) -> Vec<u8> {
-    let text = |name: &str, value: &str| format!(r#","{name}":"{}""#, escaped(value));
-    let tx_hash = withdrawal.tx_hash.as_deref().map(|hash| text("tx_hash", hash)).unwrap_or_default();
-    let note = note.map(|note| text("note", note.as_str())).unwrap_or_default();
-    let (status, review) = (withdrawal.state.status().as_str(), withdrawal.state.review_since().is_some());
-    let without_record = if without_record { r#","without_processor":true"# } else { "" };
-    format!(r#"{{"status":"{status}","review":{review}{tx_hash}{note}{without_record}}}"#).into_bytes()
+    let fields = Fields::new()
+        .text("status", withdrawal.state.status().as_str())
+        .flag("review", withdrawal.state.review_since().is_some())
+        .optional_text("tx_hash", withdrawal.tx_hash.as_deref())
+        .optional_text("note", note);
+    let fields = if without_record { fields.flag("without_processor", true) } else { fields };
+    fields.into_json()
 }
