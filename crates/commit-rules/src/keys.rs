@@ -67,7 +67,7 @@ impl KeySnapshot {
             let (key, read) = (write.key(), write.read());
             let found = own.get(&key).or_else(|| self.versions.get(&key)).copied();
             match read {
-                None if found.is_some() => return Err(CommitError::Corrupt(format!("{key:?} exists"))),
+                None if found.is_some() => return Err(CommitError::Exists(key)),
                 Some(_) if found != read => return Err(CommitError::Stale),
                 None | Some(_) => own.insert(key, write.version()),
             };

@@ -115,6 +115,7 @@ impl<'s, 'a> Postings<'s, 'a> {
             error @ (CommitError::Stale
             | CommitError::Taken { .. }
             | CommitError::KeyInUse { .. }
+            | CommitError::Exists(_)
             | CommitError::Unavailable(_)
             | CommitError::Corrupt(_)) => error,
         })

@@ -6,6 +6,7 @@ use cais_domain::money::Money;
 
 use crate::change_set::{ChangeSet, ReservationKey};
 use crate::idempotency::IdempotencyRecord;
+use crate::record::RecordKey;
 
 /// The sequence numbers that a commit assigned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,6 +44,9 @@ pub enum CommitError {
         /// The current record.
         record: Box<IdempotencyRecord>,
     },
+    /// An inserted record exists. For a record that never changes, a store may report [`CommitError::Corrupt`] instead.
+    #[error("the record exists: {0:?}")]
+    Exists(RecordKey),
     /// The store did not answer in time or cannot be reached. The outcome is unknown: the change set may have been
     /// committed.
     #[error("the store is unavailable: {0}")]

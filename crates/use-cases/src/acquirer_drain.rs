@@ -2,7 +2,7 @@
 //! open orders, and still receives the refunds of its payments.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Operator, QueryError, Write};
+use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Operator, QueryError, RecordKey, Write};
 use jiff::Timestamp;
 
 use crate::Ports;
@@ -66,9 +66,8 @@ async fn change(
         change.writes.push(audit::record(ports, operator, change.at, audited));
         match ports.store.commit(change).await {
             Ok(_) => return Ok(AcquirerDrain { version: after.version.saturating_add(1), ..after }),
-            // Another process changed the row, or inserted it first. The store reports the second insert as `Corrupt`.
-            Err(CommitError::Stale) => {}
-            Err(CommitError::Corrupt(_)) if before.version == 0 => {}
+            // Another process changed the drain, or inserted it first.
+            Err(CommitError::Stale | CommitError::Exists(RecordKey::Drain { .. })) => {}
             Err(error) => return Err(error.into()),
         }
     }

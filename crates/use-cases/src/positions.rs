@@ -17,10 +17,9 @@ pub(crate) async fn first(
     let position = PollPosition { acquirer: acquirer.clone(), list, seen_until, version: 0 };
     match commit(ports, Write::insert(position.clone())).await {
         Ok(()) => Ok(PollPosition { version: 1, ..position }),
-        // The store reports an insert of a row that exists as `Corrupt`.
-        Err(CommitError::Corrupt(reason)) => {
+        Err(error @ CommitError::Exists(_)) => {
             let stored = ports.queries.find_position(acquirer, list).await?;
-            stored.ok_or(StoreError::Internal(reason))
+            stored.ok_or_else(|| error.into())
         }
         Err(error) => Err(error.into()),
     }

@@ -53,6 +53,7 @@ impl From<CommitError> for StoreError {
             CommitError::NotCovered { .. }
             | CommitError::Taken { .. }
             | CommitError::KeyInUse { .. }
+            | CommitError::Exists(_)
             | CommitError::Corrupt(_) => Self::Internal(error.to_string()),
         }
     }

@@ -83,7 +83,7 @@ fn inserted_record_is_updated_but_not_inserted_again() {
     let changes = [twice, open.clone(), open, in_place];
     let verdicts = judge_all(&changes, snapshot(account, 0)).verdicts;
     assert!(
-        matches!(verdicts.as_slice(), [Err(CommitError::Corrupt(_)), Ok(_), Err(CommitError::Corrupt(_)), Ok(_)]),
+        matches!(verdicts.as_slice(), [Err(CommitError::Exists(_)), Ok(_), Err(CommitError::Exists(_)), Ok(_)]),
         "{verdicts:?}"
     );
 }

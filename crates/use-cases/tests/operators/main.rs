@@ -4,6 +4,7 @@
 
 mod accounts;
 mod audit;
+mod drains;
 mod keys;
 mod usage;
 mod world;

@@ -221,6 +221,7 @@ const fn name(refusal: &CommitError) -> &'static str {
         CommitError::Taken { .. } => "taken",
         CommitError::Stale => "stale",
         CommitError::NotCovered { .. } => "not covered",
+        CommitError::Exists(_) => "exists",
         CommitError::Corrupt(_) => "corrupt",
         CommitError::Unavailable(_) => "unavailable",
     }

@@ -69,7 +69,7 @@ impl Model {
             let (key, read) = target(write);
             let version = self.version(&key) + count_writes(change.writes.iter().take(place), &key);
             match read {
-                None if version > 0 => return Err(corrupt()),
+                None if version > 0 => return Err(CommitError::Exists(key)),
                 Some(read) if version == 0 || version != read => return Err(CommitError::Stale),
                 None | Some(_) => {}
             }

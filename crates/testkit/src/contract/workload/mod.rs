@@ -66,6 +66,7 @@ fn kind(outcome: &Result<Committed, CommitError>) -> &'static str {
         Err(CommitError::Taken { .. }) => "taken",
         Err(CommitError::Stale) => "stale",
         Err(CommitError::NotCovered { .. }) => "not covered",
+        Err(CommitError::Exists(_)) => "exists",
         Err(CommitError::Unavailable(_) | CommitError::Corrupt(_)) => "failed",
     }
 }
