@@ -151,7 +151,7 @@ macro_rules! records {
 /// The records of all types, by their keys.
 #[async_trait]
 pub trait RecordQueries: Send + Sync {
-    /// Returns the stored record with this key. A payment is returned without its refunds.
+    /// Returns the stored record with this key.
     async fn find_record(&self, key: RecordKey) -> Result<Option<AnyRecord>, QueryError>;
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use cais_domain::pause::MAX_PAUSE;
-use cais_ports::{AnyRecord, Due, Page, PageRequest, QueryError, RecordKey, RecordQueries};
+use cais_ports::{AnyRecord, ChargeQueries as _, Due, Page, PageRequest, QueryError, RecordKey, RecordQueries};
 use jiff::Timestamp;
 
 use super::page::{cut, due, work};
@@ -15,6 +15,10 @@ use crate::sql::table::Row;
 #[async_trait]
 impl RecordQueries for Persistence {
     async fn find_record(&self, key: RecordKey) -> Result<Option<AnyRecord>, QueryError> {
+        // The refunded amount of a payment is not in its row.
+        if let RecordKey::Payment { account, end_to_end_id } = &key {
+            return Ok(self.find_payment(*account, end_to_end_id).await?.map(AnyRecord::from));
+        }
         self.pool().read(move |session| rows::find(session, &key)).await
     }
 }

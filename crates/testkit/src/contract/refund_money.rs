@@ -4,7 +4,7 @@ use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::Bucket;
 use cais_domain::refund::{NewRefund, Refund, RefundStatus};
-use cais_ports::{CommitError, ReservationKey};
+use cais_ports::{CommitError, RecordKey, ReservationKey};
 
 use super::Harness;
 use super::harness::{after_s, all_at_once, hold, not_covered, winners};
@@ -86,6 +86,8 @@ pub async fn payment_has_its_refunds_beyond_the_charge(h: &mut Harness) {
         assert_eq!((refund.of_charge.centavos(), &refund.end_to_end_id), (of_charge, pix));
         let payment = h.store.find_payment(account, pix).await.unwrap().unwrap();
         assert_eq!(payment.refunded_beyond.centavos(), beyond);
+        let key = RecordKey::Payment { account, end_to_end_id: pix.clone() };
+        assert_eq!(h.store.find_record(key).await, Ok(Some(payment.into())));
         charge = h.read_charge(&charge).await;
         made.push(refund);
     }

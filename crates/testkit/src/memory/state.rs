@@ -134,6 +134,9 @@ impl State {
         if let RecordKey::Endpoint { account, id } = key {
             return self.endpoint(*account, *id).cloned().map(AnyRecord::from);
         }
+        if let RecordKey::Payment { .. } = key {
+            return self.tables.payments.get(key).map(|payment| self.with_refunds(payment).into());
+        }
         self.tables.find(key)
     }
 
