@@ -65,6 +65,19 @@ pub(crate) enum UpstreamResult<T> {
     RefusedUnproven(String),
 }
 
+impl<T> Evidence<T> {
+    /// The evidence of the list for an order whose look-up alone proves its absence. No list is read.
+    pub(crate) const LIST_NOT_NEEDED: Self = Self::Absent;
+
+    /// Returns the part of a reason that names a failed read.
+    fn failure(&self, read: &str) -> String {
+        match self {
+            Self::Unreadable(cause) => format!("; {read} failed: {cause}"),
+            Self::Found(_) | Self::Absent | Self::NotRead => String::new(),
+        }
+    }
+}
+
 impl<T> From<Result<T, AcquirerError>> for SendReply<T> {
     fn from(reply: Result<T, AcquirerError>) -> Self {
         match reply {
@@ -86,7 +99,8 @@ impl<T> From<Result<Option<T>, AcquirerError>> for Evidence<T> {
     }
 }
 
-/// Returns the state of an order after a request and the reads that followed.
+/// Returns the state of an order after a request and the reads that followed. If the outcome is unknown or unproven, its
+/// reason also names the reads that failed.
 pub(crate) fn decide<T>(
     earlier: EarlierRequests,
     reply: SendReply<T>,
@@ -94,6 +108,7 @@ pub(crate) fn decide<T>(
     list: Evidence<T>,
 ) -> UpstreamResult<T> {
     use Evidence::{Absent, Found, NotRead, Unreadable};
+    let failures = look_up.failure("look-up") + &list.failure("list");
     match (reply, look_up, list, earlier) {
         // A record of the order outweighs every reply.
         (SendReply::Accepted(record), _, _, _) | (_, Found(record), _, _) | (_, _, Found(record), _) => {
@@ -107,7 +122,7 @@ pub(crate) fn decide<T>(
             Absent | Unreadable(_) | NotRead,
             _,
             EarlierRequests::Unknown | EarlierRequests::Shown,
-        ) => UpstreamResult::RefusedUnproven(reason),
+        ) => UpstreamResult::RefusedUnproven(reason + &failures),
         (SendReply::Refused(reason), Unreadable(_) | NotRead, _, EarlierRequests::None)
         | (SendReply::Refused(reason), _, _, EarlierRequests::InFlight)
         | (
@@ -116,7 +131,7 @@ pub(crate) fn decide<T>(
             _,
             EarlierRequests::InFlight | EarlierRequests::Unknown | EarlierRequests::Shown,
         )
-        | (SendReply::Unknown(reason), _, _, _) => UpstreamResult::Unknown(reason),
+        | (SendReply::Unknown(reason), _, _, _) => UpstreamResult::Unknown(reason + &failures),
     }
 }
 
@@ -138,7 +153,7 @@ mod tests {
     }
 
     fn reads(record: &'static str) -> [Evidence<&'static str>; 4] {
-        [Evidence::Found(record), Evidence::Absent, Evidence::Unreadable("read".to_owned()), Evidence::NotRead]
+        [Evidence::Found(record), Evidence::Absent, Evidence::Unreadable("no answer".to_owned()), Evidence::NotRead]
     }
 
     /// The table, written by hand. Columns: earlier requests, reply, look-up, list, result. `*` stands for every value.
@@ -174,13 +189,13 @@ mod tests {
         format!("{value:?}").split('(').next().unwrap_or_default().to_owned()
     }
 
-    fn describe(result: &UpstreamResult<&'static str>) -> String {
+    fn describe(result: &UpstreamResult<&'static str>, failures: &str) -> String {
         match result {
             UpstreamResult::Known(record) => return format!("Known {record}"),
-            UpstreamResult::Refused(reason)
-            | UpstreamResult::NotAccepted(reason)
-            | UpstreamResult::Unknown(reason)
-            | UpstreamResult::RefusedUnproven(reason) => assert_eq!(reason, "reply", "the reason is the acquirer's"),
+            UpstreamResult::Refused(reason) | UpstreamResult::NotAccepted(reason) => assert_eq!(reason, "reply"),
+            UpstreamResult::Unknown(reason) | UpstreamResult::RefusedUnproven(reason) => {
+                assert_eq!(*reason, format!("reply{failures}"), "the reason names the failed reads");
+            }
         }
         name(result)
     }
@@ -200,9 +215,15 @@ mod tests {
                 for look_up in reads("look-up") {
                     for list in reads("list") {
                         let case = [name(&earlier), name(&reply), name(&look_up), name(&list)];
+                        let failures: String =
+                            [(&look_up, "; look-up failed: no answer"), (&list, "; list failed: no answer")]
+                                .into_iter()
+                                .filter(|(read, _)| matches!(read, Evidence::Unreadable(_)))
+                                .map(|(_, text)| text)
+                                .collect();
                         let result = decide(earlier, reply.clone(), look_up.clone(), list);
                         let wanted = expected(case.each_ref().map(String::as_str));
-                        assert_eq!(wanted, [describe(&result)], "{case:?}");
+                        assert_eq!(wanted, [describe(&result, &failures)], "{case:?}");
                         cases += 1;
                     }
                 }

@@ -53,7 +53,7 @@ async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) 
         SendReply::Accepted(_) | SendReply::NotAccepted(_) | SendReply::Unknown(_) => Evidence::NotRead,
     };
     // A charge needs no list as a second proof: if it arrives later, no payer has seen its code.
-    match decide(EarlierRequests::Unknown, reply, look_up, Evidence::Absent) {
+    match decide(EarlierRequests::Unknown, reply, look_up, Evidence::LIST_NOT_NEEDED) {
         UpstreamResult::Known(upstream) => Ok((asked, upstream)),
         UpstreamResult::Refused(reason) => {
             Err(IssueError::NoneTook { reasons: vec![(asked, AcquirerError::Refused(reason))] })
