@@ -71,7 +71,7 @@ pub fn start(
         Box::pin(async move { infractions::poll::run_once(&ports).await })
     });
     start(&mut loops, rhythm("defenses", 1, None), |ports| {
-        Box::pin(async move { infractions::resume::run_once(&ports).await })
+        Box::pin(async move { infractions::poll_defenses::run_once(&ports).await })
     });
     start(&mut loops, rhythm("alerts", 60, Some(wakeups.deadlines.clone())), |ports| {
         Box::pin(async move { passes::alerts(&ports).await })

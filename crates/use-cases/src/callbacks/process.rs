@@ -21,11 +21,12 @@ use super::names;
 use super::received_pix::{self, Judged};
 use crate::charges::sync::SyncError as ChargeSyncError;
 use crate::crypto::deposits::callback::Processed;
-use crate::infractions::sync::{Applied, SyncError as InfractionSyncError};
-use crate::payouts::sync::{Seen, SyncError as PayoutSyncError};
+use crate::infractions::sync::Applied;
+use crate::payouts::sync::Seen;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream::is_overload;
+use crate::upstream_order::SyncError;
 use crate::work::{COMMITS_AT_ONCE, Pass, WorkError};
 use crate::{crypto, infractions, payouts};
 
@@ -76,10 +77,10 @@ pub(super) enum Unread {
     Charge(#[from] ChargeSyncError),
     /// A sent Pix, or a payment at a crypto processor, could not be read.
     #[error(transparent)]
-    Payout(#[from] PayoutSyncError),
+    Payout(#[from] SyncError),
     /// An infraction could not be read.
     #[error(transparent)]
-    Infraction(#[from] InfractionSyncError),
+    Infraction(SyncError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -223,7 +224,7 @@ impl Named {
             (place, verdict)
         };
         let is_overload = |(_, verdict): &Judged| {
-            let Err(Unread::Payout(PayoutSyncError::Upstream(error)) | Unread::Upstream(error)) = verdict else {
+            let Err(Unread::Payout(SyncError::Upstream(error)) | Unread::Upstream(error)) = verdict else {
                 return false;
             };
             is_overload(error)
@@ -318,7 +319,7 @@ async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -
 /// Processes a callback about an infraction that was opened or changed. The record is read from the acquirer's list,
 /// and the list may show the change later than the callback.
 async fn disputed(ports: &Ports, acquirer: &AcquirerName, item: &CallbackInfraction) -> Result<Verdict, Unread> {
-    let applied = infractions::sync::find(ports, acquirer, &item.id).await?;
+    let applied = infractions::sync::find(ports, acquirer, &item.id).await.map_err(Unread::Infraction)?;
     Ok(match applied {
         Some(Applied::Stands { .. }) => Verdict::Applied,
         // The poll reads an open infraction every minute, so its callback is done. The return for which the infraction

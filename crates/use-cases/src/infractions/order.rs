@@ -18,12 +18,14 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, UpstreamOrder};
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
-use crate::work::RESEND_AFTER;
+use crate::work::{AT_ONCE, RESEND_AFTER};
 
 /// The time for sending. The API answers a POST within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 
 /// The smallest result of [`time_to_arrive`]: half of it to begin a request, and [`SEND_BUDGET`] for the request itself.
+/// Clocks of nodes can differ by more than this time, so requests of two nodes can overlap. An overlap is harmless,
+/// because an acquirer accepts one defense per infraction.
 const MIN_TIME_TO_ARRIVE: SignedDuration = SignedDuration::from_secs(10);
 
 /// After this number of checks without a result, an operator is alerted. The pauses between checks double, so eight
@@ -45,6 +47,8 @@ pub(crate) enum DefenseRecord {
 impl UpstreamOrder for Infraction {
     type Record = DefenseRecord;
     type Upstream = dyn Acquirer;
+
+    const POLLS_AT_ONCE: Option<usize> = Some(AT_ONCE);
 
     fn acquirer(&self) -> &AcquirerName {
         &self.acquirer
@@ -103,7 +107,7 @@ impl UpstreamOrder for Infraction {
 
     /// The look-up has already read the list. The infraction's record in the list shows no defense.
     async fn list(&self, _: &Ports, _: &Self::Upstream) -> Evidence<DefenseRecord> {
-        Evidence::Absent
+        Evidence::LIST_NOT_NEEDED
     }
 
     /// An infraction is found by its id, and `sync::apply` compares the rest of its record.
@@ -130,8 +134,10 @@ impl UpstreamOrder for Infraction {
             DefenseRecord::Receipt => note_receipt(ports, &self).await,
             DefenseRecord::Listed(upstream) => match sync::apply(ports, &self.acquirer, *upstream).await {
                 Ok(_) => self.reread(ports).await,
-                Err(sync::SyncError::Store(error)) => Err(error),
-                Err(sync::SyncError::Upstream(error)) => Err(StoreError::Unavailable(error.to_string())),
+                Err(SyncError::Store(error)) => Err(error),
+                Err(error @ (SyncError::Upstream(_) | SyncError::Unknown)) => {
+                    Err(StoreError::Unavailable(error.to_string()))
+                }
             },
         }
     }

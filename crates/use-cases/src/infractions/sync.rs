@@ -4,7 +4,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
 use cais_domain::infraction::{Infraction, InfractionStatus, InfractionStep, NewInfraction, ReviewReason};
 use cais_domain::money::Money;
-use cais_ports::{AcquirerError, CommitError, UpstreamInfraction, UpstreamInfractionStatus, alerts};
+use cais_ports::{CommitError, UpstreamInfraction, UpstreamInfractionStatus, alerts};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ use super::reopenings::{is_valid_id, latest};
 use super::review::{self, Comparison};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order;
+pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_text::{long, whole_microseconds};
 
 /// The longest stored reason, in characters: the limit of the details of a report in DICT.
@@ -26,26 +26,6 @@ const MAX_REASON: usize = 2_000;
 /// The largest number of steps for one report. A report needs at most four: opening, amending, reviewing and ending.
 /// Further steps repeat one of these after a concurrent change of the Pix or its blocks.
 const STEPS: usize = 32;
-
-/// The reason why an infraction could not be updated from its acquirer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SyncError {
-    /// The acquirer gave no answer.
-    #[error(transparent)]
-    Upstream(#[from] AcquirerError),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<SyncError> for upstream_order::SyncError {
-    fn from(error: SyncError) -> Self {
-        match error {
-            SyncError::Upstream(error) => Self::Upstream(error),
-            SyncError::Store(error) => Self::Store(error),
-        }
-    }
-}
 
 /// The result of applying an acquirer's report.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -96,7 +96,7 @@ async fn follow_known(run: &Run<'_>, name: &AcquirerName, infractions: &[Infract
             Ok(Some(Applied::Stands { changed, .. })) => changed,
             Ok(Some(Applied::Deferred)) => true,
             Ok(Some(Applied::UnknownPix | Applied::Rejected) | None) => false,
-            Err(SyncError::Upstream(error)) => {
+            Err(error @ (SyncError::Upstream(_) | SyncError::Unknown)) => {
                 tracing::warn!(acquirer = %name, upstream = id, %error, "infraction could not be read at its acquirer; the difference stays");
                 false
             }

@@ -42,7 +42,9 @@ pub(crate) struct Sent {
 
 impl Sent {
     /// The time after which the process that stored the order begins no request: half of [`Sent::arrives_within`], so
-    /// that its request has ended when another process may send the order again.
+    /// that its request has usually ended when another process may send the order again. If the clocks of two nodes
+    /// differ, their requests can overlap. An overlap is harmless: an order is sent again only if its second execution
+    /// has no effect ([`UpstreamOrder::IS_REPEATABLE`]).
     pub(crate) fn send_until(&self) -> Timestamp {
         self.at.saturating_add(self.arrives_within / 2).unwrap_or(Timestamp::MAX)
     }
@@ -67,6 +69,11 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// `true` if the acquirer executes an order once even if it is sent again, or if a second execution has no effect.
     /// If `false`, an order that may have been sent is only looked up.
     const IS_REPEATABLE: bool = true;
+
+    /// The number of concurrent polls at one acquirer, for orders whose poll reads whole lists. Such a poll can fail
+    /// although the acquirer answers, so its result does not change the shared limit. With `None`, the shared limit of
+    /// the acquirer applies ([`crate::upstream::UpstreamLimits`]).
+    const POLLS_AT_ONCE: Option<usize> = None;
 
     /// Returns the name of the acquirer that has the order, or may have it.
     fn acquirer(&self) -> &AcquirerName;
@@ -222,8 +229,8 @@ async fn send_unless_found<O: UpstreamOrder>(
     send(ports, acquirer, order, earlier, until).await
 }
 
-/// Sends an order, unless `until` has passed. Other nodes rely on this limit: after `until`, this node makes no further
-/// request.
+/// Sends an order, unless `until` has passed by this node's clock. After `until`, this node makes no further request, so
+/// requests of two nodes rarely overlap ([`Sent::send_until`]).
 pub(crate) async fn send<O: UpstreamOrder>(
     ports: &Ports,
     acquirer: &O::Upstream,

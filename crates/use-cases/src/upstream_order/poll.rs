@@ -6,6 +6,7 @@ use std::time::Duration;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{AcquirerError, CommitError};
 use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt as _};
 
 use super::keyed::commit_update;
 use super::order::{Refreshed, SyncError, UpstreamOrder, send};
@@ -32,7 +33,10 @@ pub(crate) async fn run_once<O: UpstreamOrder>(ports: &Ports) -> Result<Pass, Wo
     let followed = by_acquirer.into_iter().map(|(acquirer, orders)| async move {
         let orders = O::read_lists(ports, &acquirer, orders).await;
         let follow = |(order, record)| follow_or_postpone(ports, order, record);
-        ports.limits.run(&acquirer, orders, follow, |followed| followed.is_overload).await
+        match O::POLLS_AT_ONCE {
+            Some(most) => stream::iter(orders).map(follow).buffer_unordered(most).collect::<Vec<_>>().await,
+            None => ports.limits.run(&acquirer, orders, follow, |followed| followed.is_overload).await,
+        }
     });
     let followed = join_all(followed).await.into_iter().flatten();
     Ok(Pass::of(listed, followed.filter(|followed| followed.is_ended).count()))

@@ -83,7 +83,7 @@ async fn unavailable_store_loses_no_dispute() {
     world.psp.dispute(&pix, 1_000);
     world.store.set_unreachable(true);
     assert_eq!(world.poll().await, 0);
-    assert!(cais_use_cases::infractions::resume::run_once(&world.ports).await.is_err());
+    assert!(cais_use_cases::infractions::poll_defenses::run_once(&world.ports).await.is_err());
     assert!(cais_use_cases::infractions::alerts::run_once(&world.ports).await.is_err());
     world.store.set_unreachable(false);
     assert_eq!(world.poll().await, 1);

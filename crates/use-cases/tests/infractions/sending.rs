@@ -42,6 +42,18 @@ async fn defense_that_arrived_is_not_sent_again() {
 }
 
 #[tokio::test]
+async fn failed_search_for_defense_keeps_shared_limit() {
+    let (world, _) = unknown(Sending::LosesReplies).await;
+    let limits = format!("{:?}", world.ports.limits);
+    for listing in [Listing::Endless, Listing::Down] {
+        world.psp.set_list(List::Infractions, listing);
+        world.clock.advance(LONG);
+        assert_eq!(world.resume().await, 0);
+        assert_eq!(format!("{:?}", world.ports.limits), limits, "payments and payouts keep their limit");
+    }
+}
+
+#[tokio::test]
 async fn poll_finds_arrived_defense() {
     let (world, _) = unknown(Sending::LosesReplies).await;
     world.psp.set_list(List::Infractions, Listing::Pages(9));

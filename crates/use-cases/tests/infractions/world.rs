@@ -21,7 +21,7 @@ use cais_use_cases::Response;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::infractions::defend::{DefendError, defend};
 use cais_use_cases::infractions::resolve::{Decision, ResolveError, resolve};
-use cais_use_cases::infractions::{poll, resume};
+use cais_use_cases::infractions::{poll, poll_defenses};
 use cais_use_cases::payouts::create::{CreatePayout, NewPayout, create as create_payout};
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create as create_refund};
 
@@ -84,7 +84,7 @@ impl World {
 
     /// Runs one pass over the defenses whose arrival is unknown. Returns the number of defenses with a result.
     pub async fn resume(&self) -> usize {
-        resume::run_once(&self.ports).await.unwrap().done
+        poll_defenses::run_once(&self.ports).await.unwrap().done
     }
 
     /// Receives and processes a callback of the main acquirer about an infraction.

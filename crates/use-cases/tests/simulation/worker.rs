@@ -37,7 +37,7 @@ impl Worker {
             Self::Payouts => payouts::poll::run_once(ports).await,
             Self::Refunds => refunds::poll::run_once(ports).await,
             Self::Infractions => infractions::poll::run_once(ports).await,
-            Self::Defenses => infractions::resume::run_once(ports).await,
+            Self::Defenses => infractions::poll_defenses::run_once(ports).await,
             Self::Expiry => expire::run_once(ports).await,
             Self::Callbacks => callbacks::process::run_once(ports).await,
             Self::Withdrawals => withdrawals::poll::run_once(ports).await,
