@@ -16,6 +16,8 @@ pub use self::connection::{Connection, RequestGuard};
 pub use self::file_limit::raise_file_limit;
 pub use self::per_address::{PerAddress, network};
 pub use self::service::{CUT, Door, factory};
+#[cfg(test)]
+pub use self::stream::GuardedStream;
 
 /// Limits of connections: the time of each part, and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,6 +15,10 @@ use super::failure;
 use crate::error::ErrorCode;
 use crate::state::AppState;
 
+/// The largest number of bytes that the library reads before it handles them. Without this limit the library first reads up to 128 KiB, and
+/// its buffer grows to 256 KiB, even if the body is not needed.
+const MAX_READ_BYTES: usize = 16 * 1024;
+
 /// The stream of a connection.
 pub struct GuardedStream {
     io: TcpStream,
@@ -22,12 +26,14 @@ pub struct GuardedStream {
     state: Arc<AppState>,
     /// The unsent bytes of an error response that this module writes without the HTTP library.
     own: Vec<u8>,
+    /// The bytes that were read since the last pause.
+    read_bytes: usize,
 }
 
 impl GuardedStream {
     /// Returns the stream of `connection`.
     pub fn new(io: TcpStream, connection: Rc<Connection>, state: Arc<AppState>) -> Self {
-        Self { io, connection, state, own: Vec::new() }
+        Self { io, connection, state, own: Vec::new(), read_bytes: 0 }
     }
 
     /// Returns the state of the connection.
@@ -73,11 +79,22 @@ impl AsyncRead for GuardedStream {
             // A read of zero bytes is the end of the stream. The library then completes its responses and closes.
             return Poll::Ready(Ok(()));
         }
+        if this.read_bytes >= MAX_READ_BYTES {
+            this.read_bytes = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = into.filled().len();
-        ready!(Pin::new(&mut this.io).poll_read(context, into))?;
-        if into.filled().len() > before {
+        let read = Pin::new(&mut this.io).poll_read(context, into);
+        if read.is_pending() {
+            this.read_bytes = 0;
+        }
+        ready!(read)?;
+        let read_bytes = into.filled().len().saturating_sub(before);
+        if read_bytes > 0 {
             this.connection.on_read();
         }
+        this.read_bytes = this.read_bytes.saturating_add(read_bytes);
         Poll::Ready(Ok(()))
     }
 }

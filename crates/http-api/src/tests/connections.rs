@@ -1,12 +1,15 @@
 //! Tests connections over real sockets: those of slow clients are ended, and other clients are served.
 
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 
+use super::super::connections::{Connection, GuardedStream};
 use super::super::{ConnectionLimits, ServeOptions, serve};
 use super::*;
 
@@ -207,6 +210,26 @@ async fn large_response_arrives_whole() {
     let document = super::super::openapi::document().unwrap();
     assert!(head.contains(&format!("content-length: {}", document.len())), "{head}");
     assert!(body == document, "the document was changed on its way");
+}
+
+/// The library reads until the stream has to wait, and keeps all these bytes.
+#[actix_web::test]
+async fn large_body_is_read_in_small_parts() {
+    const BODY: usize = 100 * 1024;
+    let world = World::new().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (socket, _) = listener.accept().await.unwrap();
+    let mut stream = GuardedStream::new(socket, Connection::new(short(1), None), Arc::clone(&world.state));
+    within(client.write_all("x".repeat(BODY).as_bytes())).await.unwrap();
+    let mut buffer = [0; 1024];
+    let mut read = 0;
+    while let Some(bytes) = stream.read(&mut buffer).now_or_never() {
+        read += bytes.unwrap();
+    }
+    assert!((1..=17 * 1024).contains(&read), "{read}");
+    let mut rest = vec![0; BODY - read];
+    within(stream.read_exact(&mut rest)).await.unwrap();
 }
 
 #[actix_web::test]
