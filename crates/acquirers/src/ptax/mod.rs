@@ -5,6 +5,7 @@
 
 mod bulletin;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -33,14 +34,17 @@ pub struct PtaxConfig {
     pub base_url: String,
     /// The limit for DNS, TCP and TLS together.
     pub connect_timeout: Duration,
+    /// The time for which a rate is used without another request.
+    pub keep_for: Duration,
 }
 
-/// The Central Bank's service, with two seconds for a connection.
+/// The Central Bank's service, with two seconds for a connection and a request for each call.
 impl Default for PtaxConfig {
     fn default() -> Self {
         Self {
             base_url: "https://olinda.bcb.gov.br/olinda/servico/PTAX/versao/v1/odata".to_owned(),
             connect_timeout: Duration::from_secs(2),
+            keep_for: Duration::ZERO,
         }
     }
 }
@@ -65,6 +69,9 @@ pub struct Ptax {
     client: Client,
     base: Url,
     zone: TimeZone,
+    keep_for: Duration,
+    /// The last rate, with the instant `now` of its request.
+    last: Mutex<Option<(Timestamp, UsdRate)>>,
 }
 
 impl Ptax {
@@ -81,7 +88,19 @@ impl Ptax {
             connect_timeout: config.connect_timeout,
         })?;
         let zone = TimeZone::get(TIME_ZONE).map_err(|_| PtaxConfigError::TimeZone)?;
-        Ok(Self { client, base, zone })
+        Ok(Self { client, base, zone, keep_for: config.keep_for, last: Mutex::new(None) })
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<(Timestamp, UsdRate)>> {
+        // Each change is one assignment, so the lock's poison can be ignored.
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the last rate if it is recent enough. A clock that was set back makes the rate invalid.
+    fn kept(&self, now: Timestamp) -> Option<UsdRate> {
+        let (at, rate) = self.last().clone()?;
+        let age = Duration::try_from(now.duration_since(at)).ok()?;
+        (age < self.keep_for).then_some(rate)
     }
 
     /// Returns the URL of the rates of the last [`SEARCHED_DAYS`] days and of the day of `now`.
@@ -114,7 +133,13 @@ impl Ptax {
 #[async_trait]
 impl ExchangeRates for Ptax {
     async fn usd_rate(&self, now: Timestamp, budget: Duration) -> Result<UsdRate, AcquirerError> {
+        if let Some(rate) = self.kept(now) {
+            return Ok(rate);
+        }
         let found = self.read(now, Deadline::after(budget)).await.map_err(FindError::of_a_read)?;
-        found.ok_or_else(|| AcquirerError::Unavailable(format!("no rate in the last {SEARCHED_DAYS} days")))
+        let rate =
+            found.ok_or_else(|| AcquirerError::Unavailable(format!("no rate in the last {SEARCHED_DAYS} days")))?;
+        *self.last() = Some((now, rate.clone()));
+        Ok(rate)
     }
 }

@@ -16,7 +16,11 @@ use crate::server::{Act, Server};
 const MONDAY: &str = "2026-11-23T11:00:00Z";
 
 fn ptax(base_url: &str) -> Ptax {
-    Ptax::new(&PtaxConfig { base_url: format!("{base_url}/odata"), connect_timeout: CONNECT }).unwrap()
+    keeping(base_url, Duration::ZERO)
+}
+
+fn keeping(base_url: &str, keep_for: Duration) -> Ptax {
+    Ptax::new(&PtaxConfig { base_url: format!("{base_url}/odata"), connect_timeout: CONNECT, keep_for }).unwrap()
 }
 
 fn at(text: &str) -> Timestamp {
@@ -55,6 +59,29 @@ async fn last_rate_of_ten_days_is_read() {
             "?@dataInicial='11-13-2026'&@dataFinalCotacao='11-23-2026'&$top=100&$format=json"
         )
     );
+}
+
+#[tokio::test]
+async fn rate_is_requested_once_in_its_time() {
+    let server = Server::start(|_, nth| match nth {
+        0 | 1 => json_reply(
+            200,
+            &json!({"value": [{"cotacaoCompra": 5.4, "cotacaoVenda": 5.5, "dataHoraCotacao": "2026-11-20 13:02:37.601"}]}),
+        ),
+        _ => html(429),
+    })
+    .await;
+    let minute = Duration::from_mins(1);
+    let ptax = keeping(&server.url(), minute);
+    let monday = at(MONDAY);
+    let first = ptax.usd_rate(monday, BUDGET).await.unwrap();
+    assert_eq!(first.published_at, at("2026-11-20T16:02:37.601Z"), "the age of the rate stays visible");
+    assert_eq!(ptax.usd_rate(monday + Duration::from_secs(59), BUDGET).await, Ok(first));
+    assert_eq!(server.seen().len(), 1);
+    let second = ptax.usd_rate(monday + minute, BUDGET).await.unwrap();
+    assert_eq!(ptax.usd_rate(monday + minute, BUDGET).await, Ok(second));
+    assert_eq!(server.seen().len(), 2);
+    assert!(ptax.usd_rate(monday, BUDGET).await.is_err(), "the clock was set back, so the rate is requested again");
 }
 
 /// The Central Bank's day ends at midnight in São Paulo, three hours after that of UTC.

@@ -20,6 +20,9 @@ use crate::logging::chain;
 const PTAX: &str = "ptax";
 /// The time limit of one check. The creation of a deposit does not wait longer for an answer.
 const CHECK_BUDGET: Duration = Duration::from_secs(5);
+/// The time for which a rate of the US dollar is used without another request. The Central Bank publishes one rate a day, and each quote
+/// reads it.
+const KEEP_USD_RATE_FOR: Duration = Duration::from_mins(1);
 
 /// Creates the configured processor, and sends no request. The processor sends its callbacks to `callback_url`. Returns
 /// `None` if no processor is configured.
@@ -89,7 +92,10 @@ fn sources(processor: NowPayments, rates: Ptax, settings: &CryptoSettings) -> Cr
 }
 
 fn rates(settings: &CryptoSettings) -> anyhow::Result<Ptax> {
-    let config = PtaxConfig { base_url: settings.ptax.base_url.clone(), ..PtaxConfig::default() };
+    let base_url = settings.ptax.base_url.clone();
+    // A source without TLS is a sandbox on this machine, whose controls have an effect at once.
+    let keep_for = if base_url.starts_with("https:") { KEEP_USD_RATE_FOR } else { Duration::ZERO };
+    let config = PtaxConfig { base_url, keep_for, ..PtaxConfig::default() };
     Ptax::new(&config).context("crypto.ptax")
 }
 
