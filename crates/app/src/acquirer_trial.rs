@@ -11,14 +11,11 @@ use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::txid::Txid;
 use cais_ports::{Clock as _, IdGenerator as _, PayoutOrder, Secret};
-use cais_secrets::UuidV7;
+use cais_secrets::{HmacSha256, UuidV7, callback_token};
 use serde_json::{Value, json};
 
 use crate::clock::OffsetClock;
-use crate::wiring;
-
-/// The address of the test webhook. The previous address is restored after the trial.
-const WEBHOOK_URL: &str = "https://example.com/cais-contract-test";
+use crate::{callbacks, wiring};
 
 /// Runs the trial. Returns the report as JSON, and `true` if no step has a divergence.
 ///
@@ -32,7 +29,13 @@ pub async fn run(config: &Config, name: &AcquirerName, test: &AcquirerTest) -> a
     let fresh = || ids.next_uuid().simple().to_string();
     // The txid has the format of this service's txids, but does not belong to a charge.
     let txid = Txid::parse(&fresh())?;
-    let trial = ContractTrial { txid, webhook_url: WEBHOOK_URL.to_owned(), now: clock.now(), paid: test.paid.clone() };
+    let token = config.find_master_key()?.map(|key| {
+        let generation = settings.callback_generation;
+        callback_token(&HmacSha256::new(&key), name, generation)
+    });
+    let own_url = config.public_url.as_deref().zip(token.as_deref());
+    let own_url = own_url.map(|(base, token)| callbacks::url(base, name, token));
+    let trial = ContractTrial { txid, own_url, now: clock.now(), paid: test.paid.clone() };
     let mut report = match settings.kind {
         AcquirerKind::Bacen => {
             let mut report = BacenAcquirer::new(&wiring::bacen_config(settings)?)?.try_contract(&trial).await;
@@ -55,7 +58,7 @@ pub async fn run(config: &Config, name: &AcquirerName, test: &AcquirerTest) -> a
     };
     let secrets = [&settings.application_key, &settings.client_secret].into_iter().flatten().map(Secret::expose);
     let headers = settings.extra_headers.iter().flat_map(|Pairs(pairs)| pairs).map(|(_, value)| value.as_str());
-    secrets.chain(headers).for_each(|secret| report.mask(secret));
+    secrets.chain(headers).chain(token.as_deref()).for_each(|secret| report.mask(secret));
     let is_clean = report.is_clean();
     let mut value = serde_json::to_value(&report)?;
     if let Value::Object(object) = &mut value {

@@ -238,6 +238,15 @@ impl Api {
         self.tokens.credentials()
     }
 
+    /// Returns the path and the query of a request to `path`, with a mask in place of the values that the institution requires.
+    pub(super) fn shown(&self, path: &str, mask: &str) -> String {
+        let asked = path.split_once('?').map(|(_, query)| query.to_owned());
+        let added = self.decoration.query.iter().map(|(name, _)| format!("{name}={mask}"));
+        let query: Vec<_> = asked.into_iter().chain(added).collect();
+        let sent = self.url(path).map_or_else(|_| path.to_owned(), |url| url.path().to_owned());
+        if query.is_empty() { sent } else { format!("{sent}?{}", query.join("&")) }
+    }
+
     fn url(&self, path: &str) -> Result<Url, AcquirerError> {
         let invalid = || AcquirerError::Refused("the path is not a valid address".to_owned());
         self.decoration.url(&self.base, path).ok_or_else(invalid)

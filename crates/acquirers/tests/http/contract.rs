@@ -1,6 +1,6 @@
 //! Tests the trial of the standard's contract against the sandbox, without and with deliberate defects.
 
-use cais_acquirers::{BacenAcquirer, ContractReport, ContractTrial, EfiAcquirer};
+use cais_acquirers::{BacenAcquirer, BacenConfig, ContractReport, ContractTrial, EfiAcquirer, Profile, Secret};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::pix_key::PixKey;
 use cais_domain::txid::Txid;
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::answers::{BUDGET, config, json_reply, order, sandbox_config};
-use crate::server::Server;
+use crate::server::{Seen, Server};
 
 struct Bed {
     acquirer: BacenAcquirer,
@@ -36,8 +36,7 @@ impl Bed {
     /// Runs a trial with an unused txid.
     async fn run(&self, number: usize) -> ContractReport {
         let txid = Txid::parse(&format!("contract{number:024}")).unwrap();
-        let webhook_url = "https://shop.example/contract".to_owned();
-        let trial = ContractTrial { txid, webhook_url, now: self.paid_at, paid: Some(self.paid.clone()) };
+        let trial = ContractTrial { txid, own_url: None, now: self.paid_at, paid: Some(self.paid.clone()) };
         self.acquirer.try_contract(&trial).await
     }
 }
@@ -84,13 +83,74 @@ async fn trial_of_efi_skips_mtls_unless_configured() {
         let before = json!({"webhookUrl": "https://shop.example/before"});
         let server = Server::start(move |_, _| json_reply(200, &before)).await;
         let acquirer = EfiAcquirer::new(&config(&server.url())).unwrap().with_callback_mtls(uses_mtls);
-        let webhook_url = "https://shop.example/contract".to_owned();
-        let trial = ContractTrial { txid: txid.clone(), webhook_url, now: Timestamp::UNIX_EPOCH, paid: None };
+        let trial = ContractTrial { txid: txid.clone(), own_url: None, now: Timestamp::UNIX_EPOCH, paid: None };
         acquirer.try_contract(&trial, None).await;
         let puts: Vec<_> = server.seen().into_iter().filter(|seen| seen.path.starts_with("/v2/webhook/")).collect();
         let puts: Vec<_> = puts.iter().filter(|seen| seen.method == "PUT").collect();
         let headers: Vec<_> = puts.iter().map(|seen| seen.header("x-skip-mtls-checking")).collect();
         assert_eq!(headers, [wanted; 2], "the test address and the one before");
+    }
+}
+
+#[tokio::test]
+async fn trial_never_leaves_its_test_address() {
+    const OWN: &str = "https://shop.example/own";
+    const BEFORE: &str = "https://shop.example/before";
+    for (before, own, tested, last) in [
+        (Some(BEFORE), Some(OWN), "https://shop.example/own?cais-contract-test", Some(BEFORE)),
+        (Some(BEFORE), None, "https://cais-test.invalid/callbacks?cais-contract-test", Some(BEFORE)),
+        // The rest of an interrupted trial.
+        (
+            Some("https://old.example/x?cais-contract-test"),
+            Some(OWN),
+            "https://shop.example/own?cais-contract-test",
+            Some(OWN),
+        ),
+        (
+            Some("https://cais-test.invalid/callbacks?cais-contract-test"),
+            None,
+            "https://cais-test.invalid/callbacks?cais-contract-test",
+            None,
+        ),
+        (None, Some(OWN), "https://shop.example/own?cais-contract-test", Some(OWN)),
+        (None, None, "https://cais-test.invalid/callbacks?cais-contract-test", None),
+    ] {
+        let answer = match before {
+            Some(url) => json_reply(200, &json!({"webhookUrl": url})),
+            None => json_reply(404, &json!({"status": 404})),
+        };
+        let server = Server::start(move |_, _| answer.clone()).await;
+        let txid = Txid::parse(&"c".repeat(32)).unwrap();
+        let own_url = own.map(ToOwned::to_owned);
+        let trial = ContractTrial { txid, own_url, now: Timestamp::UNIX_EPOCH, paid: None };
+        BacenAcquirer::new(&config(&server.url())).unwrap().try_contract(&trial).await;
+        let changes = server.seen().into_iter().filter(|seen| seen.path.starts_with("/v2/webhook/"));
+        let changes: Vec<_> =
+            changes.filter(|seen| seen.method != "GET").map(|seen| (seen.method, seen.body)).collect();
+        let put = |url: &str| ("PUT".to_owned(), json!({"webhookUrl": url}).to_string());
+        let last = last.map_or_else(|| ("DELETE".to_owned(), String::new()), put);
+        assert_eq!(changes, [put(tested), last], "{before:?} {own:?}");
+    }
+}
+
+#[tokio::test]
+async fn report_names_the_path_of_the_profile() {
+    for name in Profile::NAMES {
+        let server = Server::start(move |_, _| json_reply(500, &json!({}))).await;
+        let (named, key) = (Profile::named(name).unwrap(), "an-application-key");
+        // The server issues tokens at this path.
+        let profile = Profile { token_path: "/oauth/token".to_owned(), token_query: Vec::new(), ..named };
+        let config = BacenConfig { profile, application_key: Some(Secret::new(key)), ..config(&server.url()) };
+        let txid = Txid::parse(&"c".repeat(32)).unwrap();
+        let trial = ContractTrial { txid, own_url: None, now: Timestamp::UNIX_EPOCH, paid: None };
+        let pix_key = config.pix_key.as_str().to_owned();
+        let report = BacenAcquirer::new(&config).unwrap().try_contract(&trial).await;
+        let shown: Vec<_> = report.steps.into_iter().skip(1).filter_map(|step| step.request).collect();
+        let sent = |seen: &Seen| format!("{} {}", seen.method, seen.path.replace(key, "***").replace(&pix_key, "***"));
+        let sent: Vec<_> =
+            server.seen().iter().filter(|seen| seen.path.contains(&config.profile.path_prefix)).map(sent).collect();
+        assert_eq!(shown, sent, "{name}");
+        assert!(shown.len() > 5, "{name}: {shown:?}");
     }
 }
 
@@ -137,8 +197,7 @@ async fn trial_finds_every_deliberate_defect() {
 async fn trial_without_a_paid_pix_skips_the_refund() {
     let bed = Bed::start().await;
     let txid = Txid::parse(&"c".repeat(32)).unwrap();
-    let webhook_url = "https://shop.example/contract".to_owned();
-    let trial = ContractTrial { txid, webhook_url, now: bed.paid_at, paid: None };
+    let trial = ContractTrial { txid, own_url: None, now: bed.paid_at, paid: None };
     let report = bed.acquirer.try_contract(&trial).await;
     let refund = report.steps.iter().find(|step| step.name == "refund").unwrap();
     assert!(refund.skipped.is_some() && report.is_clean(), "{:#?}", report.steps);
@@ -154,9 +213,9 @@ async fn trial_masks_repeated_authorization() {
         if seen.is_token_request() { json_reply(200, &token) } else { json_reply(400, &problem) }
     })
     .await;
-    let (config, webhook_url) = (config(&server.url()), "https://shop.example/contract".to_owned());
+    let config = config(&server.url());
     let txid = Txid::parse(&"c".repeat(32)).unwrap();
-    let trial = ContractTrial { txid, webhook_url, now: Timestamp::UNIX_EPOCH, paid: None };
+    let trial = ContractTrial { txid, own_url: None, now: Timestamp::UNIX_EPOCH, paid: None };
     let bacen = BacenAcquirer::new(&config).unwrap().try_contract(&trial).await;
     let efi = EfiAcquirer::new(&config).unwrap().try_contract(&trial, None).await;
     for report in [bacen, efi] {

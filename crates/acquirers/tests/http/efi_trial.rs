@@ -11,8 +11,7 @@ use crate::answers::{BUDGET, payout_order, sandbox_config};
 async fn run(payout: Option<&PayoutOrder>) -> ContractReport {
     let sandbox = Sandbox::start(SandboxConfig::default()).await.unwrap();
     let txid = Txid::parse(&"d".repeat(32)).unwrap();
-    let webhook_url = "https://shop.example/contract".to_owned();
-    let trial = ContractTrial { txid, webhook_url, now: Timestamp::UNIX_EPOCH, paid: None };
+    let trial = ContractTrial { txid, own_url: None, now: Timestamp::UNIX_EPOCH, paid: None };
     let efi = EfiAcquirer::new(&sandbox_config(&sandbox.credentials())).unwrap();
     // Efí sends payouts only for a key with a callback address, which the trial restores.
     efi.register_callback("https://shop.example/before", BUDGET).await.unwrap();

@@ -50,8 +50,8 @@ pub struct ContractStep {
 pub struct ContractTrial {
     /// The txid of the test charge. No charge may have used it before.
     pub txid: Txid,
-    /// The address of the test webhook. The registered address is restored at the end.
-    pub webhook_url: String,
+    /// The callback address of the service, if there is one. The test address is below it.
+    pub own_url: Option<String>,
     /// The present instant. Charges are listed from 15 minutes before it, received Pix from one day before it.
     pub now: Timestamp,
     /// A received Pix, of which the trial returns R$ 0.01; `None` skips the refund.

@@ -24,6 +24,10 @@ const STEP: Duration = Duration::from_secs(15);
 const SPAN: SignedDuration = SignedDuration::from_mins(15);
 /// The statuses of a charge.
 const STATUSES: [&str; 4] = ["ATIVA", "CONCLUIDA", REMOVED_BY_US, "REMOVIDA_PELO_PSP"];
+/// The base of the test address of a trial without a callback address. RFC 2606 reserves the name, so nobody receives callbacks there.
+const NOBODY: &str = "https://cais-test.invalid/callbacks";
+/// The end of each test address. An address with this end is the rest of an interrupted trial.
+const TEST_END: &str = "?cais-contract-test";
 /// A txid that no charge has.
 const UNKNOWN: &str = "00000000000000000000000000000000";
 
@@ -86,7 +90,7 @@ async fn call_with(
     let bytes = body.as_ref().map(|body| body.to_string().into_bytes());
     let mut step = ContractStep {
         name,
-        request: Some(format!("{method} {path}")),
+        request: Some(format!("{method} {}", api.shown(path, MASK))),
         request_body: body,
         status: None,
         answer: None,
@@ -272,29 +276,31 @@ async fn list_received(api: &Api, trial: &ContractTrial) -> ContractStep {
     step
 }
 
-/// Registers the test address, reads it, and restores the previous address. If the previous address cannot be read, it could not be
-/// restored, so the steps are skipped.
+/// Registers the test address, reads it, and restores the previous address. Without a previous address the service's own address is
+/// registered; without that, the test address is removed. If the previous address cannot be read, the steps are skipped.
 async fn webhook(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader>) -> Vec<ContractStep> {
     let path = format!("/v2/webhook/{}", encode_segment(api.key().as_str()));
     let mut before = call(api, "registered webhook", Method::GET, &path, None).await;
     let url = answer(&before).get("webhookUrl").and_then(Value::as_str).map(ToOwned::to_owned);
     let url = match (before.status, url) {
         (Some(404), _) => None,
-        (Some(200), Some(url)) => Some(url),
+        (Some(200), Some(url)) => Some(url).filter(|url| !url.ends_with(TEST_END)),
         _ => {
             before.diverge("the registered address cannot be read");
             return vec![before, ContractStep::skipped("webhook", "the registered address could not be restored")];
         }
     };
+    let test = format!("{}{TEST_END}", trial.own_url.as_deref().unwrap_or(NOBODY));
     let set = |url: &str| (Some(json!({ "webhookUrl": url })), header.clone());
-    let mut put = call_with(api, "webhook", (Method::PUT, &path), set(&trial.webhook_url)).await;
+    let mut put = call_with(api, "webhook", (Method::PUT, &path), set(&test)).await;
     status(&mut put, &[200]);
     let mut get = call(api, "read webhook", Method::GET, &path, None).await;
     status(&mut get, &[200]);
     let body = answer(&get);
-    field(&mut get, &body, "webhookUrl", Rule::Is(&trial.webhook_url));
-    let mut last = match url {
-        Some(url) => call_with(api, "restore webhook", (Method::PUT, &path), set(&url)).await,
+    field(&mut get, &body, "webhookUrl", Rule::Is(&test));
+    // An institution may answer 404 although an address is registered, so the own address is never removed.
+    let mut last = match url.as_ref().or(trial.own_url.as_ref()) {
+        Some(url) => call_with(api, "restore webhook", (Method::PUT, &path), set(url)).await,
         None => call(api, "remove webhook", Method::DELETE, &path, None).await,
     };
     status(&mut last, &[200, 204]);
