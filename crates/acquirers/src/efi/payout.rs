@@ -25,9 +25,8 @@ const REFUSALS: [&str; 7] = [
 /// same kind.
 const SENT_ABSENT: [&str; 2] = ["PixEnviadoNaoEncontrado", "pix_nao_encontrado"];
 
-/// The text of a refusal while the paying key has no webhook.
-const NO_WEBHOOK: &str = "Efí sends no Pix because the paying key has no webhook; \
-    the operator must register the callback address by restarting the service";
+/// The text for the merchant of a refusal while the paying key has no webhook. The log line has the cause.
+const NO_WEBHOOK: &str = "the institution accepts no payouts at present";
 
 /// Returns `true` if Efí refuses every Pix because the paying key has no webhook. Efí documents the rule, but not the
 /// kind of the refusal. So an invalid request counts if its kind or text mentions a webhook. The look-up after each

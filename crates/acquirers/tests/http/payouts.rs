@@ -113,7 +113,7 @@ async fn every_form_of_the_answer_is_read() {
 }
 
 #[tokio::test]
-async fn payout_without_webhook_of_the_key_names_the_remedy() {
+async fn payout_without_webhook_is_refused_with_a_neutral_text() {
     let message = json!({"nome": "chave_invalida", "mensagem": "A chave do pagador não tem Webhook."});
     let typed = json!({"type": "https://pix.bcb.gov.br/api/v2/error/WebhookNaoEncontrado", "title": "Não há."});
     for (answer, wanted) in [
@@ -127,8 +127,8 @@ async fn payout_without_webhook_of_the_key_names_the_remedy() {
     ] {
         let (result, methods) = send(answer, Act::Cut).await;
         assert_eq!((kind(&result), methods.as_str()), (wanted, "PUT"), "{}", reason(&result));
-        let names_remedy = reason(&result).contains("register the callback address");
-        assert_eq!(names_remedy, wanted == "refused", "{}", reason(&result));
+        let is_neutral = reason(&result) == "refused: the institution accepts no payouts at present";
+        assert_eq!(is_neutral, wanted == "refused", "{}", reason(&result));
     }
 }
 
