@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{AcquirerDrain, OpenOrders, Operator};
-use cais_use_cases::{Ports, acquirer_drain};
+use cais_use_cases::{Ports, acquirer_drain, unconfigured_acquirers};
 use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -46,6 +46,15 @@ struct Standing {
     drained_since: Option<Timestamp>,
     /// The state of the acquirer's breaker in the service on this machine; `None` if no service runs here.
     breaker: Option<&'static str>,
+}
+
+impl Standing {
+    /// Returns an acquirer that has open orders and is not configured. Nothing serves these orders.
+    fn unconfigured(name: AcquirerName, open: OpenOrders) -> Self {
+        let (kind, operations) = ("not configured", Vec::new());
+        let acquirer = ConfiguredAcquirer { name, kind, operations, order: None, weight: 0, certificate: None };
+        Self { acquirer, open, drained_since: None, breaker: None }
+    }
 }
 
 /// Runs the command.
@@ -94,6 +103,9 @@ async fn standings(context: &dyn CliContext, ports: &Ports) -> anyhow::Result<Ve
         let breaker = breakers.get(acquirer.name.as_str()).copied();
         found.push(Standing { open, drained_since: drain.and_then(|drain| drain.since), breaker, acquirer });
     }
+    let names: Vec<_> = found.iter().map(|one| &one.acquirer.name).collect();
+    let missing = unconfigured_acquirers::list(ports, &names).await?;
+    found.extend(missing.into_iter().map(|(name, open)| Standing::unconfigured(name, open)));
     Ok(found)
 }
 

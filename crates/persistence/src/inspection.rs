@@ -1,11 +1,14 @@
 //! The inspection of a database, without changes, for an operator's check of an installation.
 
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::OpenOrders;
 use jiff::Timestamp;
 
 use crate::config::StoreConfig;
 use crate::error::Fault;
 use crate::installation::{Fact, recorded};
 use crate::migrations::{self, NOW_POSTGRES, NOW_SQLITE, Schema};
+use crate::reader::open_orders;
 use crate::sql::Query;
 use crate::url::{Address, DatabaseUrl};
 use crate::{OpenError, engine_of};
@@ -19,6 +22,8 @@ pub struct Inspection {
     pub world: Option<String>,
     /// The recorded check value of the master key; `None` before the first start, or while migrations are pending.
     pub master_key_check: Option<String>,
+    /// The open orders at each acquirer whose lists were read; none while migrations are pending.
+    pub open_orders: Vec<(AcquirerName, OpenOrders)>,
     /// The clock of the database.
     pub now: Timestamp,
 }
@@ -37,11 +42,12 @@ pub fn inspect(url: &DatabaseUrl) -> Result<Option<Inspection>, OpenError> {
     let schema = migrations::schema(&mut *session, is_sqlite)?;
     let mut fact = |fact| if schema.pending.is_empty() { recorded(&mut *session, fact) } else { Ok(None) };
     let (world, master_key_check) = (fact(Fact::World)?, fact(Fact::MasterKeyCheck)?);
+    let open_orders = if schema.pending.is_empty() { open_orders(&mut *session)? } else { Vec::new() };
     let clock = if is_sqlite { NOW_SQLITE } else { NOW_POSTGRES };
     let rows = session.load(&Query::new(format!("SELECT {clock}, CAST(0 AS BIGINT)"))).map_err(Fault::from)?;
     let now = rows.first().and_then(|(now, _)| Timestamp::from_microsecond(*now).ok());
     let now = now.ok_or_else(|| Fault::Corrupt("the database returned no time".to_owned()))?;
-    Ok(Some(Inspection { schema, world, master_key_check, now }))
+    Ok(Some(Inspection { schema, world, master_key_check, open_orders, now }))
 }
 
 #[cfg(test)]

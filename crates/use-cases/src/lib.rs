@@ -33,6 +33,7 @@ pub mod statement;
 pub mod store_error;
 pub mod sync_gate;
 pub mod timeline;
+pub mod unconfigured_acquirers;
 pub mod upstream;
 pub mod upstream_order;
 mod upstream_result;

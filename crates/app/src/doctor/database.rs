@@ -1,10 +1,13 @@
 //! Checks of the database: connection, schema, clock, world (`sandbox` or `live`), master key.
 
+use cais_domain::acquirer_name::AcquirerName;
 use cais_persistence::{Inspection, inspect};
-use cais_ports::Clock as _;
+use cais_ports::{Clock as _, OpenOrders};
+use cais_use_cases::unconfigured_acquirers;
 use jiff::Timestamp;
 
 use crate::clock::OffsetClock;
+use crate::wiring;
 use cais_cli::Finding;
 use cais_config::{Config, compare_world};
 
@@ -31,12 +34,29 @@ pub async fn check(config: &Config) -> Vec<Finding> {
 }
 
 fn of_database(config: &Config, found: &Inspection, now: Timestamp) -> Vec<Finding> {
-    vec![
+    let mut findings = vec![
         schema(config, found),
         Finding::of_clock("database clock".to_owned(), found.now, now),
         world(config, found),
         master_key(config, found.master_key_check.as_deref()),
-    ]
+    ];
+    findings.extend(unconfigured(config, found));
+    findings
+}
+
+/// Reports each acquirer that has open orders and is not configured.
+fn unconfigured(config: &Config, found: &Inspection) -> Vec<Finding> {
+    let configured = wiring::acquirers_of(config);
+    let names: Vec<_> = configured.iter().map(|acquirer| &acquirer.name).collect();
+    let missing = unconfigured_acquirers::select(found.open_orders.clone(), &names).into_iter();
+    let finding = |(name, open): (AcquirerName, OpenOrders)| {
+        let message = format!(
+            "{} open orders, not configured: configure the acquirer under this name until `cais acquirer list` shows none",
+            open.total()
+        );
+        Finding::failed(format!("acquirer {name}"), message)
+    };
+    missing.map(finding).collect()
 }
 
 fn schema(config: &Config, found: &Inspection) -> Finding {

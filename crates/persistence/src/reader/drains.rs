@@ -6,9 +6,10 @@ use cais_ports::{AcquirerDrain, DrainQueries, OpenOrders, QueryError};
 use diesel::prelude::*;
 
 use crate::Persistence;
-use crate::rows::Record as _;
+use crate::error::Fault;
 use crate::rows::drain::acquirer_drains;
-use crate::sql::Query;
+use crate::rows::{Record as _, acquirer};
+use crate::sql::{Query, Session};
 
 /// Counts the open orders at an acquirer, each kind up to a limit. Each count has the condition of a partial index of open rows.
 const OPEN_ORDERS: &str = "SELECT \
@@ -19,6 +20,9 @@ const OPEN_ORDERS: &str = "SELECT \
         SELECT 1 FROM infractions WHERE status IN ('open', 'under_review') AND acquirer = ? LIMIT ?\
     ) AS i)";
 
+/// Names each acquirer and processor that has a position. There are a few rows for each.
+const ACQUIRERS: &str = "SELECT DISTINCT acquirer FROM list_positions ORDER BY acquirer";
+
 #[async_trait]
 impl DrainQueries for Persistence {
     async fn list_drains(&self) -> Result<Vec<AcquirerDrain>, QueryError> {
@@ -26,15 +30,32 @@ impl DrainQueries for Persistence {
     }
 
     async fn count_open_orders(&self, acquirer: &AcquirerName) -> Result<OpenOrders, QueryError> {
-        let acquirer = acquirer.to_string();
-        let rows = self.pool().read(move |session| {
-            let query = Query::new(OPEN_ORDERS);
-            let query = (0..4).fold(query, |query, _| query.bind(acquirer.as_str()).bind(OpenOrders::MOST));
-            Ok(session.load::<(i64, i64, i64, i64)>(&query)?)
-        });
-        let (charges, payouts, refunds, infractions) = rows.await?.pop().unwrap_or_default();
-        let [charges, payouts, refunds, infractions] =
-            [charges, payouts, refunds, infractions].map(|count| u64::try_from(count).unwrap_or_default());
-        Ok(OpenOrders { charges, payouts, refunds, infractions })
+        let acquirer = acquirer.clone();
+        self.pool().read(move |session| count(session, &acquirer)).await
     }
+
+    async fn list_open_orders(&self) -> Result<Vec<(AcquirerName, OpenOrders)>, QueryError> {
+        self.pool().read(open_orders).await
+    }
+}
+
+/// Returns the open orders at each acquirer that has a position in a list.
+pub(crate) fn open_orders(session: &mut dyn Session) -> Result<Vec<(AcquirerName, OpenOrders)>, Fault> {
+    let names = session.load::<String>(&Query::new(ACQUIRERS))?;
+    let counted = names.iter().map(|name| {
+        let name = acquirer("list_positions", name)?;
+        let open = count(session, &name)?;
+        Ok((name, open))
+    });
+    counted.collect()
+}
+
+fn count(session: &mut dyn Session, acquirer: &AcquirerName) -> Result<OpenOrders, Fault> {
+    let query = Query::new(OPEN_ORDERS);
+    let query = (0..4).fold(query, |query, _| query.bind(acquirer.as_str()).bind(OpenOrders::MOST));
+    let (charges, payouts, refunds, infractions) =
+        session.load::<(i64, i64, i64, i64)>(&query)?.pop().unwrap_or_default();
+    let [charges, payouts, refunds, infractions] =
+        [charges, payouts, refunds, infractions].map(|count| u64::try_from(count).unwrap_or_default());
+    Ok(OpenOrders { charges, payouts, refunds, infractions })
 }

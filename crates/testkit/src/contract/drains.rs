@@ -4,7 +4,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::infraction::InfractionStatus;
 use cais_domain::payout::PayoutStatus;
 use cais_domain::refund::RefundStatus;
-use cais_ports::{AcquirerDrain, CommitError, OpenOrders, Write};
+use cais_ports::{AcquirerDrain, CommitError, OpenOrders, PollPosition, UpstreamList, Write};
 
 use super::Harness;
 use super::harness::after_s;
@@ -47,4 +47,15 @@ pub async fn open_orders_are_counted_by_acquirer(h: &mut Harness) {
     assert_eq!(found, OpenOrders { charges: 2, payouts: 1, refunds: 1, infractions: 2 });
     let other = AcquirerName::parse("other").unwrap();
     assert_eq!(h.store.count_open_orders(&other).await.unwrap(), OpenOrders::default());
+    assert_eq!(h.store.list_open_orders().await.unwrap(), [], "no list of an acquirer was read");
+    for (acquirer, list) in [
+        (other.clone(), UpstreamList::Received),
+        (main_acquirer(), UpstreamList::Received),
+        (main_acquirer(), UpstreamList::Sent),
+    ] {
+        let position = PollPosition { acquirer, list, seen_until: start(), version: 0 };
+        h.good(steps::write(Write::insert(position), start())).await;
+    }
+    let expected = [(main_acquirer(), found), (other, OpenOrders::default())];
+    assert_eq!(h.store.list_open_orders().await.unwrap(), expected);
 }

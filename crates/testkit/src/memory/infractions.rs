@@ -1,5 +1,7 @@
 //! Infractions, their blocks and the positions in acquirers' lists, read from the store in memory.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::block::Block;
@@ -117,5 +119,15 @@ impl DrainQueries for MemoryStore {
             refunds: most(refunds.filter(|one| one.acquirer == *acquirer).count()),
             infractions: most(infractions.filter(|one| one.acquirer == *acquirer).count()),
         })
+    }
+
+    async fn list_open_orders(&self) -> Result<Vec<(AcquirerName, OpenOrders)>, QueryError> {
+        let names: BTreeSet<_> = self.positions().into_iter().map(|position| position.acquirer).collect();
+        let mut counted = Vec::new();
+        for name in names {
+            let open = self.count_open_orders(&name).await?;
+            counted.push((name, open));
+        }
+        Ok(counted)
     }
 }

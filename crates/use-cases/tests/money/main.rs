@@ -1,4 +1,4 @@
-//! Use cases of refunds, splits, releases, reads, and the reconciliation with acquirers' lists.
+//! Use cases of refunds, splits, releases, reads, the reconciliation with acquirers' lists, and orders of unconfigured acquirers.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -19,4 +19,5 @@ mod refund_rules;
 mod releases;
 mod returns;
 mod splits;
+mod unconfigured;
 mod world;

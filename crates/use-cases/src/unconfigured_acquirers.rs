@@ -1,0 +1,24 @@
+//! Acquirers that have open orders and are not in the configuration: their orders wait until they are configured again.
+
+use cais_domain::acquirer_name::AcquirerName;
+use cais_ports::{OpenOrders, QueryError};
+
+use crate::Ports;
+
+/// Returns the acquirers with open orders that `configured` does not contain, by name.
+///
+/// # Errors
+/// [`QueryError`].
+pub async fn list(ports: &Ports, configured: &[&AcquirerName]) -> Result<Vec<(AcquirerName, OpenOrders)>, QueryError> {
+    Ok(select(ports.queries.list_open_orders().await?, configured))
+}
+
+/// Selects the acquirers with open orders that `configured` does not contain.
+#[must_use]
+pub fn select(
+    mut counted: Vec<(AcquirerName, OpenOrders)>,
+    configured: &[&AcquirerName],
+) -> Vec<(AcquirerName, OpenOrders)> {
+    counted.retain(|(name, open)| open.total() > 0 && !configured.contains(&name));
+    counted
+}
