@@ -108,10 +108,13 @@ async fn doctor_names_every_defect_at_once() {
     place.set("CAIS_ACQUIRERS__MAIN__CERTIFICATE_FILE", &junk.display().to_string());
     let (exit, checks, printed) = examine(&place, &[]);
     assert_eq!(exit, 1);
-    for check in ["world", "acquirer main", "acquirer main certificate", "redis"] {
+    for check in ["configuration", "world", "acquirer main", "acquirer main certificate", "redis"] {
         assert_eq!(status(&checks, check), "failed", "{printed}");
     }
     assert_eq!(status(&checks, "secret_file_readable"), "warning", "{printed}");
+    let (exit, checked) = place.cli_raw(&["config", "check"]).unwrap();
+    assert!(exit == Some(1) && checked.contains("acquirers.main.certificate_file"), "{checked}");
+    assert!(printed.contains("acquirers.main.certificate_file"), "doctor finds what `config check` finds: {printed}");
 
     place.set("CAIS_WORKERS", "many");
     let (exit, checks, printed) = examine(&place, &[]);

@@ -71,13 +71,9 @@ impl CliContext for AppContext {
     fn check_configuration(&self) -> (Option<anyhow::Error>, Vec<Warning>) {
         let (mut problems, found) = match Config::load(&self.sources) {
             Ok(config) => {
-                // Certificates are read too, so that all reasons that would prevent `serve` are listed.
-                let acquirers = wiring::configured_acquirers(&config).err();
-                let crypto = wiring::crypto::configured(&config, None).err();
-                let found = acquirers.into_iter().chain(crypto).flat_map(|Problems(problems)| problems);
                 let mut slips = warnings(&config);
                 slips.extend(wiring::certificate_warnings(&config, self.now()));
-                (config.world().err().into_iter().chain(found).collect(), slips)
+                (wiring::problems(&config), slips)
             }
             Err(Problems(problems)) => (problems, Vec::new()),
         };

@@ -7,7 +7,7 @@ use cais_cli::Finding;
 use cais_config::warnings::{SECRET_FILE_READABLE, Warning, warnings};
 use cais_config::{Config, Problem, Problems, Sources, data_dir_problem};
 
-use crate::logging;
+use crate::{logging, wiring};
 
 /// Checks everything and changes nothing.
 pub async fn examine(sources: &Sources) -> Vec<Finding> {
@@ -30,7 +30,7 @@ fn of_problem(problem: &Problem) -> Finding {
 }
 
 fn of_configuration(config: &Config, sources: &Sources) -> Vec<Finding> {
-    let problems = config.world().err().into_iter().chain(data_dir_problem(sources));
+    let problems = wiring::problems(config).into_iter().chain(data_dir_problem(sources));
     let mut findings: Vec<Finding> = problems.map(|problem| of_problem(&problem)).collect();
     if findings.is_empty() {
         findings.push(Finding::ok("configuration", "no mistakes"));

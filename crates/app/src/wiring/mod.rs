@@ -12,7 +12,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use cais_acquirers::{Route, Router};
 use cais_cli::{Migrations, Opened};
-use cais_config::{Config, Problems, World};
+use cais_config::{Config, Problem, Problems, World};
 use cais_dashboard::{Checks, Dashboard, Downloads, Site};
 use cais_http_api::representation::JsonRepresentation;
 use cais_http_api::{Pages, SandboxControls};
@@ -128,6 +128,16 @@ fn webhook_sender(config: &Config) -> anyhow::Result<Arc<dyn WebhookSender>> {
     };
     let sender = HttpSender::new(policy).context("webhooks cannot be sent")?;
     Ok(Arc::new(sender))
+}
+
+/// Returns the mistakes of a configuration that was loaded. Certificates are read too, so that all reasons that would prevent `serve` are
+/// listed.
+#[must_use]
+pub fn problems(config: &Config) -> Vec<Problem> {
+    let acquirers = configured_acquirers(config).err();
+    let crypto = crypto::configured(config, None).err();
+    let found = acquirers.into_iter().chain(crypto).flat_map(|Problems(problems)| problems);
+    config.world().err().into_iter().chain(found).collect()
 }
 
 /// Creates the data directory with access for its owner only.
