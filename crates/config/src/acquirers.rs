@@ -10,7 +10,7 @@ use cais_ports::Secret;
 use ipnet::IpNet;
 
 use crate::crypto::NOWPAYMENTS;
-use crate::declare::{Kind, blocks, file, flag, keys, number, secret, text};
+use crate::declare::{Kind, blocks, file, flag, keys, number, secret, text, words};
 use crate::reader::{Reader, path};
 use crate::url;
 
@@ -265,7 +265,7 @@ keys! {
         /// The acquirer's share of new orders among the acquirers with the same `order`.
         weight: u32 = number(1..=100).default("1");
         /// The new orders that the acquirer receives. Refunds, defenses and look-ups of existing orders are not limited.
-        operations: Operations = text("`charges`, `payouts`, or both separated by a comma", Operations::parse)
+        operations: Operations = words("`charges`, `payouts`, or both separated by a comma", Operations::parse)
             .default("charges,payouts");
         /// Raise the number by one to register a new secret callback address, for example after a leak. The previous
         /// address stays valid until the next raise. Raise the number a second time after the acquirer has accepted the
@@ -329,4 +329,40 @@ pub fn upstream_url() -> Kind<String> {
 /// Declares a secret without a format.
 pub fn secret_text() -> Kind<Secret> {
     secret("text", |text| Ok::<_, Infallible>(Secret::new(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use crate::{Config, Sources};
+
+    #[test]
+    fn operations_are_a_list_or_a_text_with_commas() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("cais.toml");
+        let read = |operations: &str| {
+            let toml = format!(
+                "[acquirers.main]\nkind = 'woovi'\nbase_url = 'https://bank.example'\napp_id = 'id'\n\
+                webhook_hmac_secret = 'a long secret of the webhook'\noperations = {operations}"
+            );
+            std::fs::write(&file, toml).unwrap();
+            Config::load(&Sources { file: Some(file.clone()), ..Sources::default() })
+        };
+        for (given, charges, payouts) in [
+            ("['payouts']", false, true),
+            ("['charges', 'payouts']", true, true),
+            ("'charges, payouts'", true, true),
+            ("'charges'", true, false),
+        ] {
+            let config = read(given).unwrap();
+            let found = config.acquirers.first().unwrap().operations;
+            assert_eq!((found.charges, found.payouts), (charges, payouts), "{given}");
+        }
+        for given in ["[]", "''", "['refunds']", "7", "[7]"] {
+            let problems = read(given).unwrap_err();
+            let keys: Vec<_> = problems.0.iter().map(|problem| problem.key.as_str()).collect();
+            assert_eq!(keys, ["acquirers.main.operations"], "{given}: {problems}");
+        }
+    }
 }

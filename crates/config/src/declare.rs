@@ -178,6 +178,15 @@ pub fn flag() -> Kind<bool> {
     Kind { is_literal: true, ..Kind::new("true or false", read) }
 }
 
+/// Declares a list of words that `parse` reads as one text with commas: an array in the file, or such a text.
+pub fn words<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Result<T, E> + 'static) -> Kind<T> {
+    Kind::new(takes, move |given| {
+        let text = given.items().ok_or("must be a list of texts")?.join(",");
+        let value = parse(&text).map_err(|rule| format!("{rule}, not `{text}`"))?;
+        Ok((value, text))
+    })
+}
+
 /// Declares blocks of addresses: an array in the file, or one text with commas.
 pub fn blocks() -> Kind<Vec<IpNet>> {
     const RULE: &str = "must be a list of CIDR blocks such as 10.0.0.0/8";
