@@ -73,13 +73,12 @@ impl Sources {
         let mut figment = Figment::new();
         if let Some(path) = self.file() {
             let problem = |what: String| Problem { key: "--config".into(), what, origin: path.display().to_string() };
-            let text = match self.text.get() {
-                Some(text) => text,
-                None => {
-                    let text = std::fs::read_to_string(path);
-                    let text = text.map_err(|error| problem(format!("cannot be read: {error}")))?;
-                    self.text.get_or_init(|| text)
-                }
+            let text = if let Some(text) = self.text.get() {
+                text
+            } else {
+                let text = std::fs::read_to_string(path);
+                let text = text.map_err(|error| problem(format!("cannot be read: {error}")))?;
+                self.text.get_or_init(|| text)
             };
             // Only the first line of the error is used. Its other lines repeat a line of the file, which may contain a secret.
             let place = |error: figment::Error| error.kind.to_string().lines().next().map(str::to_owned);
