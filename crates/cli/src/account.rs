@@ -13,8 +13,8 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{Operator, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::{
-    AccountEmail, acquirers, approve, create, crypto_spread, features, fees, limits, list, release_delay, resume,
-    suspend,
+    AccountEmail, acquirers, approve, create, crypto_spread, features, fees, limits, list, reject, release_delay,
+    resume, suspend,
 };
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -49,6 +49,8 @@ pub enum AccountCommand {
     List,
     /// Approve an account's KYC, which enables `pix_in` and `pix_out`
     Approve(AccountArg),
+    /// Reject an account's KYC, which then can use no feature until it is approved
+    Reject(AccountArg),
     /// Suspend an account, which can then read but start nothing new
     Suspend(AccountArg),
     /// End an account's suspension
@@ -192,6 +194,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: AccountCommand, ou
             return Ok(());
         }
         AccountCommand::Approve(which) => approve::approve(ports, operator, &which.email).await?,
+        AccountCommand::Reject(which) => reject::reject(ports, operator, &which.email).await?,
         AccountCommand::Suspend(which) => suspend::suspend(ports, operator, &which.email).await?,
         AccountCommand::Resume(which) => resume::resume(ports, operator, &which.email).await?,
         AccountCommand::Features { which, enable, disable } => {

@@ -30,6 +30,7 @@ fn command_lines_are_accepted_or_rejected() {
         ("cais account create --email nobody --name Shop --document 12345678909", false),
         ("cais account features --account a@b.co --enable split,crypto_in --disable pix_out", true),
         ("cais account features --account a@b.co --enable gold", false),
+        ("cais account reject --account a@b.co", true),
         ("cais account features --account a@b.co", false),
         ("cais account limits --account a@b.co --charge -1", false),
         ("cais account fees --account a@b.co --operation pix_in --fixed 0.50 --percent 0.99 --min 0.10 --max 5", true),

@@ -4,7 +4,9 @@ use std::fmt;
 
 use askama::filters::HtmlSafe;
 use cais_domain::money::Money;
+use cais_domain::rate::Percentage;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::texts::Language;
@@ -43,31 +45,53 @@ impl fmt::Display for When {
 
 impl HtmlSafe for When {}
 
-/// Replaces the point of a decimal by the language's separator, without separators of thousands: `1,344` or `1.344`.
+/// Returns a text with a capital letter at its beginning.
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Returns a day: `31/01/2026` or `2026-01-31`.
+pub(crate) fn day(day: Date, language: Language) -> String {
+    let pattern = match language {
+        Language::Portuguese => "%d/%m/%Y",
+        Language::English => "%Y-%m-%d",
+    };
+    day.strftime(pattern).to_string()
+}
+
+/// Returns a decimal with the language's separators: `1.344,5` or `1,344.5`.
 pub(crate) fn decimal(text: &str, language: Language) -> String {
-    match language {
-        Language::Portuguese => text.replace('.', ","),
-        Language::English => text.to_owned(),
+    let (thousands, point) = match language {
+        Language::Portuguese => ('.', ','),
+        Language::English => (',', '.'),
+    };
+    let (sign, plain) = text.strip_prefix('-').map_or(("", text), |plain| ("-", plain));
+    let (whole, fraction) = plain.split_once('.').map_or((plain, None), |(whole, rest)| (whole, Some(rest)));
+    let mut written = sign.to_owned();
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && whole.len().saturating_sub(place).is_multiple_of(GROUP) {
+            written.push(thousands);
+        }
+        written.push(digit);
     }
+    if let Some(fraction) = fraction {
+        written.push(point);
+        written.push_str(fraction);
+    }
+    written
 }
 
 /// Returns an amount in BRL: `R$ 1.234,56` or `R$ 1,234.56`.
 pub(crate) fn brl(amount: Money, language: Language) -> String {
-    let (thousands, decimal) = match language {
-        Language::Portuguese => ('.', ','),
-        Language::English => (',', '.'),
-    };
     let text = amount.to_string();
     let (sign, plain) = text.strip_prefix('-').map_or(("", text.as_str()), |plain| ("-", plain));
-    let (whole, cents) = plain.split_once('.').unwrap_or((plain, "00"));
-    let mut grouped = String::new();
-    for (place, digit) in whole.chars().enumerate() {
-        if place > 0 && whole.len().saturating_sub(place).is_multiple_of(GROUP) {
-            grouped.push(thousands);
-        }
-        grouped.push(digit);
-    }
-    format!("{sign}R$ {grouped}{decimal}{cents}")
+    format!("{sign}R$ {}", decimal(plain, language))
+}
+
+/// Returns a percentage: `0,99 %` or `0.99 %`.
+pub(crate) fn percent(percentage: &Percentage, language: Language) -> String {
+    format!("{} %", decimal(&percentage.to_string(), language))
 }
 
 #[cfg(test)]
@@ -87,6 +111,19 @@ mod tests {
             let amount = Money::from_centavos(centavos);
             assert_eq!(brl(amount, Language::Portuguese), portuguese);
             assert_eq!(brl(amount, Language::English), english);
+        }
+    }
+
+    #[test]
+    fn decimals_have_the_separators_of_the_language() {
+        for (text, portuguese, english) in [
+            ("20", "20", "20"),
+            ("0.00143055", "0,00143055", "0.00143055"),
+            ("349517.025", "349.517,025", "349,517.025"),
+            ("-1000000.5", "-1.000.000,5", "-1,000,000.5"),
+        ] {
+            assert_eq!(decimal(text, Language::Portuguese), portuguese);
+            assert_eq!(decimal(text, Language::English), english);
         }
     }
 

@@ -18,6 +18,7 @@ mod guard;
 mod input;
 mod layout;
 mod pages;
+mod qr;
 mod query;
 mod state;
 mod texts;
@@ -30,15 +31,15 @@ use std::sync::Arc;
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
-use actix_web::middleware::from_fn;
 use actix_web::guard::{GuardContext, fn_guard};
 use actix_web::http::Method;
 use actix_web::http::header::ACCEPT;
+use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PayloadConfig, ServiceConfig};
 use actix_web::{Error, HttpResponse, Resource, Route};
 
-pub use state::{Checks, Dashboard, Downloads, SandboxPay, Site};
 use failure::Failure;
+pub use state::{Checks, Dashboard, Downloads, SandboxPay, Site};
 
 /// The largest form: a defense of 2,000 characters, each of which a browser writes as up to twelve bytes.
 const MAX_FORM_BYTES: usize = 32 * 1024;
@@ -48,7 +49,6 @@ pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
     config.app_data(Data::from(Arc::clone(dashboard)));
     pages::configure(config);
     config.service(web::resource("/assets/{hash}/{name}").route(web::get().to(assets::serve)));
-}
     let elsewhere = web::resource("/{path:.*}").guard(fn_guard(is_browser)).route(web::get().to(not_found));
     config.service(elsewhere.wrap(from_fn(guard::guard)));
 }
@@ -62,6 +62,7 @@ fn is_browser(context: &GuardContext<'_>) -> bool {
 
 async fn not_found() -> Result<HttpResponse, Failure> {
     Err(Failure::NotFound)
+}
 
 /// Returns a path with its handlers behind the guard.
 fn page(

@@ -77,6 +77,14 @@ pub fn svg_file(code: &str) -> Option<String> {
     svg::encode(&modules(code)?)
 }
 
+/// Returns the side in pixels of an image that [`QrImages::data_url`] returned.
+#[must_use]
+pub fn side_px(image: &str) -> Option<u32> {
+    // The width has the bytes 16 to 19 of the file. The characters 20 to 27 contain the bytes 15 to 20.
+    let bytes = STANDARD.decode(image.strip_prefix(URL_PREFIX)?.get(20..28)?).ok()?;
+    Some(u32::from_be_bytes(bytes.get(1..5)?.try_into().ok()?))
+}
+
 fn data_url(code: &str) -> Option<String> {
     let file = png_file(code)?;
     let mut url = String::with_capacity(URL_PREFIX.len() + 4 * file.len().div_ceil(3));

@@ -60,6 +60,16 @@ fn image_of_a_usual_code_is_small() {
 }
 
 #[test]
+fn side_of_an_image_is_four_pixels_per_module() {
+    for code in codes() {
+        let side = modules(&code).unwrap().len() + 8;
+        let image = data_url(&code).unwrap();
+        assert_eq!(side_px(&image).map(usize::try_from), Some(Ok(4 * side)));
+    }
+    assert_eq!(side_px("data:image/png;base64,iVBORw0KGgo="), None);
+}
+
+#[test]
 fn text_that_is_too_long_has_no_image() {
     assert!(data_url(&"x".repeat(3_000)).is_none());
     assert!(data_url(&"x".repeat(1_500)).is_none());

@@ -3,10 +3,12 @@
 use cais_domain::charge::{Charge, ChargeStatus, Origin};
 use cais_domain::ids::ChargeId;
 use cais_domain::money::Money;
-use cais_ports::{AuditFilter, AuditQueries as _, Operator, PageRequest};
+use cais_ports::{AttemptOutcome, AuditFilter, AuditQueries as _, Operator, PageRequest};
 use cais_use_cases::accounts::{self, AccountEmail};
 
 use super::browser::{Browser, Seen, World};
+use super::shop::Shop;
+use super::webhooks;
 
 pub(super) const EMAIL: &str = "ana@shop.example";
 
@@ -83,6 +85,24 @@ async fn charge_is_created_shown_and_paid_in_the_sandbox() {
     assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Paid);
     let shown = browser.get(&path).await;
     assert!(shown.body.contains("charge.paid") && !shown.body.contains("data-until="), "{}", shown.body);
+}
+
+#[actix_web::test]
+async fn timeline_explains_a_failed_attempt_in_the_language() {
+    let world = World::new(None);
+    let mut shop = Shop::open(&world, EMAIL).await;
+    let (_, endpoint) = webhooks::created(&mut shop.browser).await;
+    let (charge, _) = shop.base.paid(1_000).await;
+    webhooks::attempted(&world, endpoint, "", AttemptOutcome::Failed).await;
+    for (language, paid, attempt) in [
+        ("pt-BR", "<span>Paga</span>", "<span>charge.paid → 500, resposta diferente de 2xx, em 12 ms</span>"),
+        ("en", "<span>Paid</span>", "<span>charge.paid → 500, answer other than 2xx, in 12 ms</span>"),
+    ] {
+        shop.browser.get("/sessions").await;
+        shop.browser.post("/language", &[("language", language)]).await;
+        let page = shop.browser.get(&format!("/charges/{}", charge.id)).await;
+        assert!(page.body.contains(paid) && page.body.contains(attempt), "{}", page.body);
+    }
 }
 
 #[actix_web::test]
@@ -213,12 +233,20 @@ async fn unexpected_payment_is_refunded_by_its_pix() {
     browser.get(&path).await;
     let shown = browser.get(&path).await;
     assert!(shown.body.contains(pix.as_str()) && shown.body.contains("pago a menos"), "{}", shown.body);
+    assert!(browser.get("/").await.body.contains("Pagamento inesperado em"));
     let wrong = refund(&mut browser, &path, &[("payment", "E123"), ("amount", "")]).await;
     assert_eq!(wrong.status, 422);
     let seen = refund(&mut browser, &path, &[("payment", pix.as_str()), ("amount", "")]).await;
     assert_eq!(seen.status, 303, "{}", seen.body);
     let orders = world.psp.refund_orders();
     assert_eq!(orders.iter().map(|order| order.amount.centavos()).collect::<Vec<_>>(), [900]);
+    let shown = browser.get(&path).await.body;
+    assert!(
+        shown.contains("Devolução pedida: R$ 9,00") && !shown.contains(&format!("<option value=\"{pix}")),
+        "{shown}"
+    );
+    assert!(shown.split_once("id=\"refunds\"").unwrap().1.contains(&format!("<code>{pix}</code>")), "{shown}");
+    assert!(!browser.get("/").await.body.contains("Pagamento inesperado em"), "refunded in full");
     assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Pending);
 }
 
@@ -233,18 +261,10 @@ async fn charge_of_another_account_does_not_exist() {
         assert_eq!(bia.get(path).await.status, 404, "{path}");
         bia.get("/charges/new").await;
         for action in ["refunds", "pay"] {
-    assert!(browser.get("/").await.body.contains("Pagamento inesperado em"));
             let seen = bia.post(&format!("{path}/{action}"), &[("key", "12345678")]).await;
             assert_eq!(seen.status, 404, "{path}/{action}");
             bia.get("/charges/new").await;
         }
     }
     assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Pending);
-    let shown = browser.get(&path).await.body;
-    assert!(
-        shown.contains("Devolução pedida: R$ 9,00") && !shown.contains(&format!("<option value=\"{pix}")),
-        "{shown}"
-    );
-    assert!(shown.split_once("id=\"refunds\"").unwrap().1.contains(&format!("<code>{pix}</code>")), "{shown}");
-    assert!(!browser.get("/").await.body.contains("Pagamento inesperado em"), "refunded in full");
 }

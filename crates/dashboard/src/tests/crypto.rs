@@ -48,7 +48,14 @@ async fn deposit_is_created_once_from_its_quote() {
     assert_eq!(stored.len(), 1);
     assert_eq!(stored.first().map(|deposit| deposit.terms.origin), Some(Origin::Manual));
     let shown = shop.browser.get(first.location()).await;
-    for text in ["data:image/png", "data-copy=\"address\"", "Pedido 7", "pedido-7", "hx-get="] {
+    for text in [
+        "data:image/png",
+        "data-copy=\"address\"",
+        "<data id=\"coins\" value=\"40\">",
+        "Pedido 7",
+        "pedido-7",
+        "hx-get=",
+    ] {
         assert!(shown.body.contains(text), "{text}: {}", shown.body);
     }
     assert!(shop.browser.get(&quote).await.body.contains("já foi usada"));
@@ -126,7 +133,7 @@ async fn withdrawal_is_sent_only_at_the_shown_price() {
     let seen = shop.browser.post(&path, &[("code", &code)]).await;
     assert_eq!((seen.status, world.store.crypto_withdrawals().len()), (422, 0), "{}", seen.body);
     // The confirmed withdrawal needs no second code. The user only accepts the new price.
-    assert!(seen.body.contains("62.5 usdterc20") && !seen.body.contains("name=\"code\""), "{}", seen.body);
+    assert!(seen.body.contains("62,5 usdterc20") && !seen.body.contains("name=\"code\""), "{}", seen.body);
     let action = seen.body.split("action=\"").find(|part| part.starts_with("/crypto/withdrawals/confirm/"));
     let action = action.and_then(|part| part.split('"').next()).unwrap().to_owned();
     let sent = shop.browser.post(&action, &[]).await;

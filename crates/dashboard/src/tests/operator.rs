@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cais_domain::merchant::account::{Account, AccountStatus, Kyc};
+use cais_domain::merchant::account::{Account, AccountStatus, Feature, Kyc};
 use cais_ports::{
     AccountQueries as _, AuditFilter, AuditQueries as _, Callback, CallbackQueries as _, CallbackState, Operator,
     PageRequest, Store as _, Write,
@@ -100,10 +100,29 @@ async fn operator_changes_every_part_of_an_account() {
     assert_eq!(rows.len(), 7);
     assert!(rows.iter().all(|row| row.operator.source == "dashboard" && row.operator.host == "192.0.2.9"));
     let log = browser.get(&format!("/operator/audit?account={EMAIL}")).await;
-    for text in ["account.suspend", "account.fees", "192.0.2.9", OPERATOR, "account.create"] {
+    for text in ["Conta suspensa <code>account.suspend</code>", "account.fees", "192.0.2.9", OPERATOR, "account.create"]
+    {
         assert!(log.body.contains(text), "{text}: {}", log.body);
     }
     assert!(!browser.get("/operator/audit?account=x@y.zz").await.body.contains("account.suspend"));
+}
+
+#[actix_web::test]
+async fn rejected_registration_can_be_approved_later() {
+    let world = World::new(None);
+    let mut merchant = world.logged_in(EMAIL).await;
+    let mut browser = operator(&world).await;
+    let path = format!("/operator/accounts/{}", account(&world).await.id);
+    assert_eq!(changed(&world, &mut browser, &[("change", "reject")]).await.kyc, Kyc::Rejected);
+    let page = browser.get(&path).await;
+    assert!(page.body.contains("<dd id=\"kyc\">recusado</dd>"), "{}", page.body);
+    assert!(page.body.contains("id=\"approve\"") && !page.body.contains("id=\"reject\""), "{}", page.body);
+    assert!(merchant.get("/").await.body.contains("Seu cadastro foi recusado"));
+    let approved = changed(&world, &mut browser, &[("change", "approve")]).await;
+    assert_eq!((approved.kyc, approved.features.to_string().as_str()), (Kyc::Approved, "pix_in,pix_out"));
+    let rejected = changed(&world, &mut browser, &[("change", "reject")]).await;
+    assert!(rejected.kyc == Kyc::Rejected && rejected.permit(Feature::PixIn).is_err());
+    assert!(browser.get("/operator/audit").await.body.contains("account.reject"));
 }
 
 #[actix_web::test]
@@ -167,6 +186,7 @@ async fn retried_callback_waits_for_processing() {
     world.store.commit(steps::write(Write::insert(callback.clone()), start())).await.unwrap();
     let mut browser = operator(&world).await;
     assert!(browser.get("/operator/callbacks").await.body.contains(&callback.id.to_string()));
+    assert!(browser.get("/").await.body.contains("<strong id=\"waiting-callbacks\">1</strong>"));
     let path = format!("/operator/callbacks/{}/retry", callback.id);
     assert_eq!(browser.post(&path, &[]).await.location(), "/operator/callbacks?retried=1");
     assert!(browser.get("/operator/callbacks?retried=1").await.body.contains("será processado de novo"));
@@ -186,7 +206,6 @@ async fn acquirers_page_shows_open_breakers() {
         assert!(seen.between("<td>second</td>", "</tr>").contains("permitidas"), "{}", seen.body);
     }
 }
-    assert!(browser.get("/").await.body.contains("<strong id=\"waiting-callbacks\">1</strong>"));
 
 #[actix_web::test]
 async fn operator_pages_exist_in_both_languages() {

@@ -90,7 +90,8 @@ async fn reconciliation_shows_differences_without_repair() {
     let mut browser = an_operator_browser(&world).await;
     let seen = compared(&world, &mut browser).await;
     assert_eq!(seen.status, 200);
-    for text in ["payment_missed", &charge.id.to_string(), pix.as_str()] {
+    let day = "<dt>Dia comparado</dt><dd>02/01/2026</dd>";
+    for text in ["payment_missed", "Pix recebido sem crédito", "R$ 10,00", day, &charge.id.to_string(), pix.as_str()] {
         assert!(seen.body.contains(text), "{text}: {}", seen.body);
     }
     let stored = world.store.find_charge(charge.account, charge.id).await.unwrap().unwrap();

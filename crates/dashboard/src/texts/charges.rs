@@ -32,6 +32,11 @@ catalogue! {
     acquirer: "Instituição parceira", "Acquirer";
     disputed: "Há uma infração aberta sobre esta cobrança. Até o fim da infração, a cobrança não pode ser devolvida.", "An infraction on this charge is open. Until its end, the charge cannot be refunded.";
 
+    splits: "Repasses", "Splits";
+    split_recipient: "Conta que recebe", "Recipient";
+    split_percentage: "Percentual do líquido", "Percentage of the net amount";
+    split_later: "definido pelo pagamento", "fixed by the payment";
+
     extras: "Pagamentos inesperados", "Unexpected payments";
     extras_text: "Este dinheiro entrou no seu saldo, mas não quitou a cobrança.", "This money was credited to your balance, but did not pay the charge.";
     reason: "Motivo", "Reason";
@@ -47,13 +52,13 @@ catalogue! {
     refund_completed: "concluída", "completed";
     refund_failed: "falhou", "failed";
     refund: "Devolver", "Refund";
+    refund_asked: "Devolução pedida", "Refund requested";
+    refund_line: "Devolução", "Refund";
     refund_which: "Pagamento", "Payment";
     refund_main: "o pagamento da cobrança", "the payment of the charge";
     refund_amount: "Valor (em branco: todo o restante)", "Amount (empty: all that is left)";
     refund_rest: "Ainda pode ser devolvido", "Still refundable";
     refund_reason: "Motivo, visível ao pagador", "Reason, visible to the payer";
-    refund_asked: "Devolução pedida", "Refund requested";
-    refund_line: "Devolução", "Refund";
     refund_amount_wrong: "Informe um valor como 1.234,56.", "Enter an amount such as 1,234.56.";
     refund_reason_wrong: "O motivo tem até 140 caracteres.", "The reason has at most 140 characters.";
     refund_pix_wrong: "Escolha um pagamento desta cobrança.", "Choose a payment of this charge.";

@@ -54,7 +54,8 @@ catalogue! {
     copy: "Copiar", "Copy";
     copied: "Copiado", "Copied";
     expires: "Expira em", "Expires";
-    left: "faltam", "left:";
+    left: "Faltam", "Left:";
+    until: "Até", "Until";
     created: "Criado", "Created";
     confirmed_at: "Visto na rede em", "Seen on the network at";
     completed_at: "Concluído em", "Completed at";

@@ -25,6 +25,7 @@ catalogue! {
     opened: "Aberta em", "Opened";
     deadline: "Prazo da defesa", "Deadline for the defense";
     left: "faltam", "left:";
+    until: "até", "until";
     no_deadline: "sem prazo informado", "no deadline reported";
     amount: "Valor contestado", "Disputed amount";
     blocked: "Valor bloqueado", "Blocked amount";

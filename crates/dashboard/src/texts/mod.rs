@@ -90,9 +90,11 @@ macro_rules! catalogue {
     };
 }
 
+pub(crate) mod actions;
 pub(crate) mod charges;
 pub(crate) mod checks;
 pub(crate) mod crypto;
+pub(crate) mod differences;
 pub(crate) mod home;
 pub(crate) mod infractions;
 pub(crate) mod operator;
@@ -126,10 +128,10 @@ catalogue! {
     log_in: "Entrar", "Log in";
     docs: "Documentação da API", "API documentation";
     cancel: "Cancelar", "Cancel";
-    next: "Continuar", "Continue";
-    back_home: "Voltar ao início", "Back to the home page";
     copy: "Copiar", "Copy";
     copied: "Copiado", "Copied";
+    next: "Continuar", "Continue";
+    back_home: "Voltar ao início", "Back to the home page";
 
     email: "E-mail", "E-mail";
     new_password: "Nova senha", "New password";
@@ -138,18 +140,18 @@ catalogue! {
     password_wrong: "A senha deve ter de 12 a 200 caracteres. Ela não pode conter o e-mail nem ser um único caractere repetido.", "The password must have 12 to 200 characters. It must not contain the e-mail or be one repeated character.";
     code: "Código de 6 dígitos", "6-digit code";
     code_rule: "O código que o seu aplicativo autenticador mostra agora.", "The code that your authenticator app shows now.";
+    code_needed: "É preciso um código do autenticador.", "A code of the authenticator is needed.";
     code_wrong: "Código incorreto ou já usado. Aguarde o próximo código.", "Wrong or already used code. Wait for the next code.";
     too_many_codes: "Muitos códigos incorretos. Comece de novo.", "Too many wrong codes. Start again.";
-    code_needed: "É preciso um código do autenticador.", "A code of the authenticator is needed.";
     throttled: "Muitas tentativas. Tente de novo em alguns minutos.", "Too many attempts. Try again in a few minutes.";
 
     log_in_wrong: "E-mail ou senha incorretos.", "Wrong e-mail or password.";
     log_in_no_account: "Ainda não tem conta?", "No account yet?";
     log_in_after_sign_up: "Cadastro recebido. Se o e-mail ainda não estava em uso, entre com a sua senha.", "Sign-up received. If the e-mail was not in use yet, log in with your password.";
     log_in_after_password: "Senha gravada. Entre com ela.", "Password saved. Log in with it.";
+    log_in_after_enrolment: "O autenticador já foi ativado. Entre com a senha e um código dele. Se você não guardou os códigos de recuperação, crie outros em Senha, Códigos de recuperação.", "The authenticator is already set up. Log in with your password and a code of it. If you did not save the recovery codes, create other codes at Password, Recovery codes.";
     log_in_lost: "Perdeu a senha ou o autenticador? Peça um novo link ao suporte.", "Lost your password or authenticator? Ask support for a new link.";
     code_title: "Segundo passo", "Second step";
-    log_in_after_enrolment: "O autenticador já foi ativado. Entre com a senha e um código dele. Se você não guardou os códigos de recuperação, crie outros em Senha, Códigos de recuperação.", "The authenticator is already set up. Log in with your password and a code of it. If you did not save the recovery codes, create other codes at Password, Recovery codes.";
     code_or_recovery: "Código ou código de recuperação", "Code or recovery code";
 
     enrol_title: "Ativar o autenticador", "Set up the authenticator";
@@ -205,13 +207,13 @@ catalogue! {
     key_never: "nunca", "never";
     key_days: "Validade em dias (em branco: não expira)", "Lifetime in days (empty: no expiry)";
     key_days_wrong: "Informe de 1 a 3650 dias, ou deixe em branco.", "Enter 1 to 3650 days, or leave the field empty.";
-    key_status: "Situação", "Status";
-    key_active: "ativa", "active";
     key_addresses: "Endereços IP permitidos (em branco: todos)", "Permitted IP addresses (empty: all)";
     key_addresses_rule: "Endereços ou blocos CIDR, separados por vírgulas, como 203.0.113.7, 198.51.100.0/24.", "Addresses or CIDR blocks, separated by commas, such as 203.0.113.7, 198.51.100.0/24.";
     key_addresses_wrong: "Informe no máximo 50 endereços IP ou blocos CIDR, separados por vírgulas.", "Enter at most 50 IP addresses or CIDR blocks, separated by commas.";
     key_addresses_list: "Endereços IP", "IP addresses";
     key_addresses_all: "todos", "all";
+    key_status: "Situação", "Status";
+    key_active: "ativa", "active";
     key_revoked: "revogada", "revoked";
     key_expired: "expirada", "expired";
     key_revoke: "Revogar", "Revoke";
@@ -226,22 +228,22 @@ catalogue! {
     confirm_create: "Criar a chave", "Create the key";
     confirm_until: "Válido até", "Valid until";
 
-    forged_title: "Formulário recusado", "Form refused";
-    forged_text: "O formulário não veio desta página, ou a sessão mudou. Abra a página e tente de novo.", "The form did not come from this page, or the session changed. Open the page and try again.";
     done_title: "Já confirmado", "Already confirmed";
     done_key: "A chave já foi criada, e só foi mostrada uma vez. Se você não a copiou, revogue esta chave e crie outra.", "The key was already created, and was shown only once. If you did not copy the key, revoke it and create another key.";
     done_secret: "O segredo já foi trocado, e o novo só foi mostrado uma vez. Se você não copiou o novo segredo, troque o segredo outra vez.", "The secret was already rotated, and the new secret was shown only once. If you did not copy the new secret, rotate the secret again.";
     done_codes: "Os códigos já foram trocados, e os novos só foram mostrados uma vez. Se você não guardou os novos, crie outros.", "The codes were already replaced, and the new codes were shown only once. If you did not save the new codes, create other codes.";
     done_other: "A ação já foi feita, uma única vez.", "The action was already done, once.";
 
+    forged_title: "Formulário recusado", "Form refused";
+    forged_text: "O formulário não veio desta página, ou a sessão mudou. Abra a página e tente de novo.", "The form did not come from this page, or the session changed. Open the page and try again.";
     bad_form_title: "Formulário inválido", "Invalid form";
     bad_form_text: "O formulário chegou incompleto. Tente de novo.", "The form arrived incomplete. Try again.";
     not_found_title: "Página não encontrada", "Page not found";
     not_found_text: "A página não existe, ou o registro não está mais disponível.", "The page does not exist, or its record is no longer available.";
-    ended_title: "Ação encerrada", "Action ended";
-    ended_text: "Cinco códigos incorretos encerraram esta ação. Nada foi feito. Confira o relógio do celular e comece a ação de novo.", "Five wrong codes ended this action. Nothing was done. Check the clock of your phone, and begin the action again.";
     other_method_title: "Abra a página de novo", "Open the page again";
     other_method_text: "Este endereço só recebe formulários. Se você enviou um formulário, confira antes na lista se ele já teve efeito.", "This address only receives forms. If you sent a form, first check in its list whether it took effect.";
+    ended_title: "Ação encerrada", "Action ended";
+    ended_text: "Cinco códigos incorretos encerraram esta ação. Nada foi feito. Confira o relógio do celular e comece a ação de novo.", "Five wrong codes ended this action. Nothing was done. Check the clock of your phone, and begin the action again.";
     file_unfinished_title: "Outro arquivo em andamento", "Another file in progress";
     file_unfinished_text: "Um arquivo desta conta ainda está sendo baixado. Espere até o fim e tente de novo.", "A file of this account is still being downloaded. Wait until its end and try again.";
     throttled_title: "Muitas tentativas", "Too many attempts";

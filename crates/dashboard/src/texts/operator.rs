@@ -32,6 +32,8 @@ catalogue! {
 
     approve: "Aprovar o cadastro", "Approve the registration";
     approve_text: "A aprovação habilita o recebimento e o envio de Pix.", "The approval enables receiving and sending Pix.";
+    reject: "Recusar o cadastro", "Reject the registration";
+    reject_text: "Com o cadastro recusado, a conta não usa nenhuma função. A aprovação ainda é possível depois.", "With a rejected registration the account can use no feature. The approval is still possible afterwards.";
     suspend: "Suspender a conta", "Suspend the account";
     suspend_text: "Uma conta suspensa só consulta os seus dados e não inicia operações.", "A suspended account can read its data and cannot start operations.";
     resume: "Reativar a conta", "Resume the account";
@@ -61,6 +63,17 @@ catalogue! {
     release_delay_text: "O dinheiro recebido fica “a liberar” durante este prazo. O maior prazo tem 90 dias.", "Received money stays pending for this time. The longest delay is 90 days.";
     release_delay_wrong: "Informe de 0 a 7776000 segundos.", "Enter 0 to 7776000 seconds.";
 
+    splits: "Repasses", "Splits";
+    splits_text: "Os repasses das 200 cobranças mais novas da conta, no máximo de 10 cobranças, e os 10 últimos repasses recebidos.", "The splits of the account's 200 newest charges, of at most 10 charges, and the 10 last splits received.";
+    splits_none: "Nenhum repasse.", "No splits.";
+    split_direction: "Sentido", "Direction";
+    split_given: "enviado", "given";
+    split_received: "recebido", "received";
+    split_other: "Outra conta", "Other account";
+    split_later: "definido pelo pagamento", "fixed by the payment";
+    amount: "Valor", "Amount";
+    charge: "Cobrança", "Charge";
+
     audit: "Auditoria", "Audit log";
     audit_none: "Nenhuma alteração.", "No changes.";
     account: "Conta", "Account";
@@ -81,6 +94,7 @@ catalogue! {
     received: "Recebido", "Received";
     attempts: "Tentativas", "Attempts";
     names: "Conteúdo", "Names";
+    retried: "O aviso será processado de novo em alguns segundos. Se ele continuar sem correspondência, volta a esta lista.", "The callback is processed again within seconds. If it still matches nothing, it returns to this list.";
     try_again: "Processar de novo", "Process again";
 
     ledger: "Livro-razão", "Ledger";
@@ -94,7 +108,6 @@ catalogue! {
     breaker_closed: "permitidas", "permitted";
     breaker_open: "recusadas após falhas seguidas", "refused after consecutive failures";
     charges: "Cobranças", "Charges";
-    retried: "O aviso será processado de novo em alguns segundos. Se ele continuar sem correspondência, volta a esta lista.", "The callback is processed again within seconds. If it still matches nothing, it returns to this list.";
     payouts: "Saques", "Payouts";
     refunds: "Devoluções", "Refunds";
     infractions: "Infrações", "Infractions";

@@ -202,6 +202,12 @@ impl Account {
         Self { kyc: Kyc::Approved, features: self.features.union(Features::APPROVED), ..self }
     }
 
+    /// Returns the account with rejected KYC. The features stay, but none can be used without approved KYC.
+    #[must_use]
+    pub fn reject(self) -> Self {
+        Self { kyc: Kyc::Rejected, ..self }
+    }
+
     /// Checks that the account may use `feature`.
     ///
     /// # Errors
@@ -261,6 +267,16 @@ mod tests {
         assert_eq!(approved.features.to_string(), "pix_in,pix_out");
         assert_eq!(approved.permit(Feature::PixIn), Ok(()));
         assert_eq!(approved.permit(Feature::Split), Err(NotPermitted::FeatureDisabled(Feature::Split)));
+    }
+
+    #[test]
+    fn rejected_account_uses_no_feature_until_it_is_approved() {
+        for rejected in [account().reject(), account().approve().reject()] {
+            for feature in Feature::ALL {
+                assert_eq!(rejected.permit(feature), Err(NotPermitted::KycNotApproved));
+            }
+            assert_eq!(rejected.approve(), account().approve());
+        }
     }
 
     #[test]

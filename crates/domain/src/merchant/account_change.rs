@@ -14,6 +14,8 @@ pub const MAX_RELEASE_DELAY_S: u32 = 90 * 24 * 3_600;
 pub enum AccountChange {
     /// Approves KYC, which enables `pix_in` and `pix_out`.
     Approve,
+    /// Rejects KYC.
+    Reject,
     /// Suspends the account.
     Suspend,
     /// Ends the suspension.
@@ -34,6 +36,7 @@ impl AccountChange {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Approve => "account.approve",
+            Self::Reject => "account.reject",
             Self::Suspend => "account.suspend",
             Self::Resume => "account.resume",
             Self::Features(_) => "account.features",
@@ -48,6 +51,7 @@ impl AccountChange {
     pub fn apply(&self, account: Account) -> Account {
         match self {
             Self::Approve => account.approve(),
+            Self::Reject => account.reject(),
             Self::Suspend => Account { status: AccountStatus::Suspended, ..account },
             Self::Resume => Account { status: AccountStatus::Active, ..account },
             Self::Features(features) => Account { features: *features, ..account },
@@ -64,7 +68,7 @@ impl AccountChange {
     pub fn terms(&self) -> String {
         let or_none = |money: Option<Money>| money.map_or_else(|| "-".to_owned(), |money| money.to_string());
         match self {
-            Self::Approve | Self::Suspend | Self::Resume => String::new(),
+            Self::Approve | Self::Reject | Self::Suspend | Self::Resume => String::new(),
             Self::Features(features) => features.to_string(),
             Self::Fees(operation, rule) => {
                 let (fixed, percentage) = (rule.fixed(), rule.percentage());
@@ -81,6 +85,7 @@ impl AccountChange {
         let words: Vec<&str> = terms.split_whitespace().collect();
         match (name, words.as_slice()) {
             ("account.approve", []) => Some(Self::Approve),
+            ("account.reject", []) => Some(Self::Reject),
             ("account.suspend", []) => Some(Self::Suspend),
             ("account.resume", []) => Some(Self::Resume),
             ("account.features", _) => Features::parse(terms).ok().map(Self::Features),
@@ -114,6 +119,7 @@ mod tests {
         let rule = |min, max| FeeRule::try_new(money(50), Percentage::parse("0.99").unwrap(), min, max).unwrap();
         for change in [
             AccountChange::Approve,
+            AccountChange::Reject,
             AccountChange::Suspend,
             AccountChange::Resume,
             AccountChange::Features(Features::default()),

@@ -9,6 +9,7 @@ pub mod features;
 pub mod fees;
 pub mod limits;
 pub mod list;
+pub mod reject;
 pub mod release_delay;
 pub mod resume;
 pub mod suspend;

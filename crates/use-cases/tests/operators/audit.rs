@@ -6,7 +6,7 @@ use cais_domain::money::Money;
 use cais_ports::{AuditFilter, AuditRow, PageRequest};
 use cais_testkit::hooked::once;
 use cais_use_cases::accounts::{
-    acquirers, approve, crypto_spread, features, fees, limits, release_delay, resume, suspend,
+    acquirers, approve, crypto_spread, features, fees, limits, reject, release_delay, resume, suspend,
 };
 use cais_use_cases::keys::create::{CreateKey, create};
 use cais_use_cases::keys::revoke::revoke;
@@ -28,6 +28,7 @@ async fn operator_command_writes_one_audit_row() {
     let world = World::new();
     let (ports, by, who) = (&world.ports, &operator(), &email(EMAIL));
     let account = world.create(EMAIL, false).await.unwrap();
+    reject::reject(ports, by, who).await.unwrap();
     approve::approve(ports, by, who).await.unwrap();
     suspend::suspend(ports, by, who).await.unwrap();
     resume::resume(ports, by, who).await.unwrap();
@@ -53,15 +54,15 @@ async fn operator_command_writes_one_audit_row() {
 
     let rows = rows(&world).await;
     let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
-    let expected = "account.create account.approve account.suspend account.resume account.features account.fees \
-        account.limits account.release_delay account.crypto_spread account.acquirers key.create key.revoke";
+    let expected = "account.create account.reject account.approve account.suspend account.resume account.features \
+        account.fees account.limits account.release_delay account.crypto_spread account.acquirers key.create key.revoke";
     assert_eq!(actions, expected.split_whitespace().collect::<Vec<_>>());
     for row in &rows {
         assert_eq!((&row.operator, row.account), (by, Some(account.id)), "{row:?}");
         assert_eq!(row.before.is_none(), row.action.ends_with(".create"), "{row:?}");
         assert!(!format!("{row:?}").contains(key.token.secret.expose()), "no secret is written");
     }
-    let suspended = rows.get(2).unwrap();
+    let suspended = rows.get(3).unwrap();
     assert!(suspended.before.as_deref().unwrap().contains(r#""status":"active""#), "{suspended:?}");
     assert!(suspended.after.as_deref().unwrap().contains(r#""status":"suspended""#), "{suspended:?}");
 }

@@ -6,6 +6,7 @@ pub(crate) mod json;
 mod new;
 mod pay;
 mod refund;
+pub(crate) mod shares;
 mod show;
 mod timeline;
 

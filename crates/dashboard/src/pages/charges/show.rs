@@ -1,7 +1,5 @@
 //! The page of a charge.
 
-use std::sync::Arc;
-
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
@@ -10,16 +8,17 @@ use cais_domain::ids::ChargeId;
 use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_ports::PageRequest;
-use cais_qr_code::QrImages;
 use cais_use_cases::charges::payment_page;
 use cais_use_cases::charges::{ChargeName, fetch};
 use cais_use_cases::refunds::list::{ListRefundsError, list};
 
 use super::facts::{self, Extra, MAX_EVENTS, RefundRow, status_text};
+use super::shares::{self, Emails, Share};
 use super::timeline::{self, Line};
 use crate::failure::Failure;
 use crate::format::{When, brl};
 use crate::layout::Layout;
+use crate::qr::Qr;
 use crate::texts::charges::ChargesTexts;
 use crate::visit::Visit;
 
@@ -49,6 +48,7 @@ struct ChargePage<'a> {
     link: String,
     can_pay: bool,
     is_disputed: bool,
+    shares: Vec<Share>,
     extras: Vec<Extra>,
     refunds: Vec<RefundRow>,
     error: Option<String>,
@@ -61,7 +61,7 @@ struct ChargePage<'a> {
 
 /// The part of the page that only a pending charge has.
 struct Open {
-    qr: Option<Arc<str>>,
+    qr: Option<Qr>,
     code: String,
 }
 
@@ -100,6 +100,7 @@ pub(super) async fn page(
     let (ports, language) = (&visit.dashboard.logins.ports, visit.language);
     let t = ChargesTexts::of(language);
     let events = facts::events(ports, &charge).await?;
+    let shares = shares::shares(ports, &charge, &mut Emails::default(), language).await?;
     let newest = PageRequest { limit: MAX_REFUNDS, starting_after: None };
     let refunds = list(ports, &visit.dashboard.syncs, charge.account, &ChargeName::Id(charge.id), newest).await;
     let refunds = refunds.map_err(|error| match error {
@@ -131,14 +132,16 @@ pub(super) async fn page(
         pix: charge.state.settlement().map(|paid| paid.end_to_end_id.to_string()).unwrap_or_default(),
         created: When::of(charge.created_at, language),
         expires: charge.state.issued().map(|issued| When::of(issued.expires_at, language)),
-        open: charge.state.issued().filter(|_| is_open).map(|issued| Open {
-            qr: QrImages::default().data_url(&issued.copy_paste),
-            code: issued.copy_paste.clone(),
-        }),
+        open: charge
+            .state
+            .issued()
+            .filter(|_| is_open)
+            .map(|issued| Open { qr: Qr::of(&issued.copy_paste), code: issued.copy_paste.clone() }),
         token: payment_page::token(ports, charge.id),
         link: payment_page::url(ports, &base, charge.id),
         can_pay: visit.dashboard.sandbox_pay.is_some(),
         is_disputed: charge.open_infractions > 0,
+        shares,
         extras,
         refunds: refunds.rows.iter().map(|refund| RefundRow::of(refund, t, language)).collect(),
         error: form.error.clone(),

@@ -11,9 +11,11 @@ use cais_use_cases::Ports;
 use jiff::Timestamp;
 
 use crate::failure::Failure;
-use crate::format::{When, brl};
+use crate::format::{When, brl, capitalized};
+use crate::pages::webhooks::deliveries::reason;
 use crate::texts::Language;
 use crate::texts::charges::ChargesTexts;
+use crate::texts::webhooks::WebhookTexts;
 
 /// The most deliveries of an event that are shown. An account has few active endpoints.
 const MAX_DELIVERIES: usize = 10;
@@ -40,7 +42,9 @@ pub(super) async fn lines(
 ) -> Result<Vec<Line>, Failure> {
     let mut lines = Lines { t, language, rows: Vec::new() };
     lines.states(charge);
-    refunds.iter().for_each(|refund| lines.refund(refund));
+    for refund in refunds {
+        lines.refund(refund);
+    }
     let mut urls = BTreeMap::new();
     for event in events {
         lines.event(event);
@@ -93,7 +97,7 @@ impl Lines {
         let acquirer = format!("{} {}", t.acquirer, charge.state.acquirer());
         self.push(charge.created_at, t.created.to_owned(), acquirer, "");
         if let Some(settlement) = charge.state.settlement() {
-            self.push(settlement.paid_at, t.paid.to_owned(), settlement.end_to_end_id.to_string(), "good");
+            self.push(settlement.paid_at, capitalized(t.paid), settlement.end_to_end_id.to_string(), "good");
         }
         let end = match &charge.state {
             ChargeState::Expired { at, .. } => Some((*at, t.expired)),
@@ -105,7 +109,7 @@ impl Lines {
             | ChargeState::Paid(..) => None,
         };
         if let Some((at, text)) = end {
-            self.push(at, text.to_owned(), String::new(), "over");
+            self.push(at, capitalized(text), String::new(), "over");
         }
     }
 
@@ -138,8 +142,9 @@ impl Lines {
 
     fn attempt(&mut self, delivery: &Delivery, attempt: &DeliveryAttempt, url: &str) {
         let status = attempt.status_code.map(|status| status.to_string());
-        let result = status.into_iter().chain(attempt.error.clone()).collect::<Vec<_>>().join(" ");
-        let text = format!("{} → {result} {} {} ms", delivery.kind.as_str(), self.t.took, attempt.duration_ms);
+        let error = attempt.error.as_deref().map(|error| reason(error, WebhookTexts::of(self.language)));
+        let result = status.into_iter().chain(error).collect::<Vec<_>>().join(", ");
+        let text = format!("{} → {result}, {} {} ms", delivery.kind.as_str(), self.t.took, attempt.duration_ms);
         self.push(attempt.at, text, url.to_owned(), if attempt.error.is_none() { "good" } else { "bad" });
     }
 }

@@ -5,7 +5,7 @@ use askama::Template;
 use cais_use_cases::crypto::currencies::{LiveCurrency, LiveMinimum};
 
 use crate::failure::Failure;
-use crate::format::brl;
+use crate::format::{brl, decimal};
 use crate::layout::Layout;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
@@ -50,7 +50,8 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
 
 fn row(LiveCurrency { currency, deposit, withdrawal }: LiveCurrency, language: Language) -> Row {
     let minimum = |minimum: LiveMinimum| {
-        format!("{} {currency} ({})", minimum.coins.effective(), brl(minimum.effective_brl, language))
+        let coins = decimal(&minimum.coins.effective().to_string(), language);
+        format!("{coins} {currency} ({})", brl(minimum.effective_brl, language))
     };
     Row {
         code: currency.code(),

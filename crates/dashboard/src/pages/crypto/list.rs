@@ -7,7 +7,7 @@ use cais_ports::{Page, PageRequest};
 use cais_use_cases::crypto::{deposits, withdrawals};
 
 use crate::failure::Failure;
-use crate::format::{When, brl};
+use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
 use crate::query::{Query, STARTING_AFTER};
 use crate::texts::Language;
@@ -89,7 +89,7 @@ fn deposit(deposit: &Deposit, language: Language) -> Row {
         status: status.as_str(),
         status_name: CryptoTexts::of(language).deposit(status),
         amount: brl(terms.amount, language),
-        coins: format!("{} {}", deposit.price.coins, terms.currency),
+        coins: format!("{} {}", decimal(&deposit.price.coins.to_string(), language), terms.currency),
         external_id: terms.external_id.as_ref().map(ToString::to_string).unwrap_or_default(),
         created: When::of(deposit.created_at, language),
     }
@@ -102,7 +102,7 @@ fn withdrawal(withdrawal: &Withdrawal, language: Language) -> Row {
         status: status.as_str(),
         status_name: CryptoTexts::of(language).withdrawal(status),
         amount: brl(terms.amount, language),
-        coins: format!("{} {}", withdrawal.price.coins, terms.address.currency()),
+        coins: format!("{} {}", decimal(&withdrawal.price.coins.to_string(), language), terms.address.currency()),
         external_id: terms.external_id.as_ref().map(ToString::to_string).unwrap_or_default(),
         created: When::of(withdrawal.created_at, language),
     }

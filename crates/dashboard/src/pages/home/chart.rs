@@ -3,7 +3,7 @@
 use cais_domain::money::Money;
 use cais_use_cases::daily_totals::DayTotal;
 
-use crate::format::brl;
+use crate::format::{self, brl};
 use crate::texts::Language;
 
 /// The width of a day, and the part of it that stays empty between two bars.
@@ -11,6 +11,11 @@ const DAY: i64 = 20;
 const GAP: i64 = 4;
 /// The greatest height of a bar. Bars of incoming money rise from the middle, bars of outgoing money fall.
 const HEIGHT: i64 = 90;
+
+/// The space between the greatest bar and the frame.
+const MARGIN: i64 = 6;
+/// The line between the bars of incoming and of outgoing money.
+const MIDDLE: i64 = HEIGHT + MARGIN;
 
 /// The chart.
 pub(super) struct Chart {
@@ -43,22 +48,18 @@ impl Chart {
         let bar = |(place, day): (i64, &DayTotal)| {
             let [incoming, outgoing] = [day.incoming, day.outgoing].map(|amount| scaled(amount, greatest));
             let x = place.saturating_mul(DAY);
-            Bar { x, width: DAY.saturating_sub(GAP), top: HEIGHT.saturating_sub(incoming), incoming, outgoing }
+            Bar { x, width: DAY.saturating_sub(GAP), top: MIDDLE.saturating_sub(incoming), incoming, outgoing }
         };
         let bars: Vec<Bar> = (0..).zip(days).map(bar).collect();
         let width = i64::try_from(bars.len()).unwrap_or(i64::MAX).saturating_mul(DAY);
-        Self { width, height: HEIGHT.saturating_mul(2), middle: HEIGHT, bars }
+        Self { width, height: MIDDLE.saturating_mul(2), middle: MIDDLE, bars }
     }
 }
 
 /// Returns the rows of the table, the newest first.
 pub(super) fn rows(days: &[DayTotal], language: Language) -> Vec<Row> {
-    let pattern = match language {
-        Language::Portuguese => "%d/%m/%Y",
-        Language::English => "%Y-%m-%d",
-    };
     let row = |day: &DayTotal| Row {
-        day: day.day.strftime(pattern).to_string(),
+        day: format::day(day.day, language),
         incoming: brl(day.incoming, language),
         outgoing: brl(day.outgoing, language),
     };
@@ -92,7 +93,7 @@ mod tests {
         let chart = Chart::of(&[day(1_000, 0), day(1, 500)]);
         let heights: Vec<(i64, i64, i64)> =
             chart.bars.iter().map(|bar| (bar.top, bar.incoming, bar.outgoing)).collect();
-        assert_eq!(heights, [(0, 90, 0), (89, 1, 45)]);
+        assert_eq!(heights, [(6, 90, 0), (95, 1, 45)]);
         assert!(Chart::of(&[day(0, 0)]).bars.iter().all(|bar| bar.incoming == 0 && bar.outgoing == 0));
     }
 

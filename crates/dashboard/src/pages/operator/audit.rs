@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
 use crate::query::{Query, STARTING_AFTER, path_with};
+use crate::texts::actions::ActionTexts;
 use crate::texts::operator::OperatorTexts;
 use crate::visit::Visit;
 
@@ -34,6 +35,8 @@ struct Row {
     at: When,
     who: String,
     from: String,
+    /// The name of the action; `None` if only its code is known.
+    name: Option<&'static str>,
     action: String,
     subject: String,
     account: Option<String>,
@@ -76,6 +79,7 @@ fn shown(visit: &Visit, row: AuditRow) -> Row {
         at: When::of(row.at, visit.language),
         who: row.operator.name,
         from: format!("{} {}", row.operator.source, row.operator.host),
+        name: ActionTexts::of(visit.language).action(&row.action),
         action: row.action,
         subject: row.subject,
         account: row.account.map(|account| account.to_string()),

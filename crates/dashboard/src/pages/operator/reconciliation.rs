@@ -4,15 +4,19 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
+use cais_domain::money::Money;
 use cais_use_cases::days;
 use cais_use_cases::reconcile::{self, Report};
+use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan as _};
 
 use crate::failure::Failure;
 use crate::form::Form;
-use crate::format::When;
+use crate::format::{self, When, brl};
 use crate::layout::Layout;
+use crate::texts::Language;
 use crate::texts::checks::CheckTexts;
+use crate::texts::differences::DifferenceTexts;
 use crate::visit::Visit;
 
 /// The largest number of shown differences, and of shown unreadable rows.
@@ -47,6 +51,8 @@ struct View {
 
 struct Row {
     kind: &'static str,
+    /// The kind as the command line shows it.
+    code: &'static str,
     acquirer: String,
     ours: String,
     theirs: String,
@@ -56,7 +62,7 @@ struct Row {
 
 /// Shows the last comparison of this process.
 pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    page(&visit, None)
+    page(&visit, None, None)
 }
 
 /// Compares a day, and shows the result if the comparison ends soon. The comparison changes no record, so the operator
@@ -66,14 +72,15 @@ pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
     visit.operator()?;
     let (ports, now, day) = (visit.ports().clone(), visit.ports().clock.now(), form.get("day").to_owned());
     let Some((from, until)) = span(&day, now) else {
-        return page(visit, Some(CheckTexts::of(visit.language).day_wrong));
+        return page(visit, Some(&day), Some(CheckTexts::of(visit.language).day_wrong));
     };
+    let compared = day.clone();
     let work = async move {
         let report = reconcile::run(&ports, from, until, false, &|_| {}).await.map_err(|error| error.to_string())?;
-        Ok(ComparedDay { day, report })
+        Ok(ComparedDay { day: compared, report })
     };
     visit.dashboard.checks.reconciliation.start(now, work).await;
-    page(visit, None)
+    page(visit, Some(&day), None)
 }
 
 /// Returns the part of the day that is over; `None` for an invalid or future day.
@@ -82,25 +89,30 @@ fn span(day: &str, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     if from < until { Some((from, until)) } else { None }
 }
 
-fn page(visit: &Visit, error: Option<&str>) -> Result<HttpResponse, Failure> {
+/// Returns the page. The field of the form contains the chosen day, or the last compared day, or yesterday.
+fn page(visit: &Visit, chosen: Option<&str>, error: Option<&str>) -> Result<HttpResponse, Failure> {
     visit.operator()?;
     let (state, language) = (visit.dashboard.checks.reconciliation.state(), visit.language);
     let t = CheckTexts::of(language);
-    let last = state.last.map(|(at, result)| (When::of(at, language), result.map(|compared| view(&compared, t))));
     let yesterday = visit.ports().clock.now().to_zoned(days::sao_paulo()).date().saturating_sub(1.day());
+    let compared = state.last.as_ref().and_then(|(_, result)| result.as_ref().ok()).map(|compared| &*compared.day);
+    let day = chosen.or(compared).map_or_else(|| yesterday.to_string(), str::to_owned);
+    let last = state.last.map(|(at, result)| (When::of(at, language), result.map(|one| view(&one, language))));
     let running = state.running_since.map(|since| When::of(since, language));
-    let shown = ReconciliationPage { page: visit.layout(), t, error, day: yesterday.to_string(), running, last };
+    let shown = ReconciliationPage { page: visit.layout(), t, error, day, running, last };
     Ok(visit.page(if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }, &shown))
 }
 
-fn view(compared: &ComparedDay, t: &'static CheckTexts) -> View {
-    let report = &compared.report;
+fn view(compared: &ComparedDay, language: Language) -> View {
+    let (report, t, names) = (&compared.report, CheckTexts::of(language), DifferenceTexts::of(language));
     let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "–".to_owned());
+    let value = |text: &Option<String>| text.as_deref().map_or_else(|| "–".to_owned(), |text| value(text, language));
     let differences = report.differences.iter().filter(|one| !one.repaired).take(SHOWN).map(|one| Row {
-        kind: one.kind.as_str(),
+        kind: names.kind(one.kind),
+        code: one.kind.as_str(),
         acquirer: one.acquirer.to_string(),
-        ours: or_dash(&one.ours),
-        theirs: or_dash(&one.theirs),
+        ours: value(&one.ours),
+        theirs: value(&one.theirs),
         resource: or_dash(&one.resource),
         upstream_id: one.upstream_id.clone(),
     });
@@ -108,7 +120,7 @@ fn view(compared: &ComparedDay, t: &'static CheckTexts) -> View {
     let unreadable = report.unreadable.iter().take(SHOWN);
     let unreadable = unreadable.map(|(acquirer, row)| (acquirer.to_string(), format!("{}: {}", row.name, row.reason)));
     View {
-        day: compared.day.clone(),
+        day: compared.day.parse::<Date>().map_or_else(|_| compared.day.clone(), |day| format::day(day, language)),
         counts: vec![
             (t.received, report.received),
             (t.sent, report.sent),
@@ -120,4 +132,12 @@ fn view(compared: &ComparedDay, t: &'static CheckTexts) -> View {
         differences: differences.collect(),
         has_more: report.more || report.differences.len().max(report.unreadable.len()) > SHOWN,
     }
+}
+
+/// Returns the amount or status of one side. A text that is neither is shown as the report has it.
+fn value(text: &str, language: Language) -> String {
+    if let Ok(amount) = Money::parse(text) {
+        return brl(amount, language);
+    }
+    DifferenceTexts::of(language).status(text).unwrap_or(text).to_owned()
 }

@@ -1,19 +1,17 @@
 //! The payment page, its live status, and the payment in the sandbox.
 
-use std::sync::Arc;
-
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
-use cais_qr_code::QrImages;
 
 use super::{NO_CRAWLERS, PayState, Payment, find, pay_in_sandbox};
 use crate::failure::Failure;
 use crate::form::check_origin;
 use crate::format::{When, brl};
 use crate::layout::{self, Layout, redirect};
+use crate::qr::Qr;
 use crate::query::Query;
 use crate::state::Dashboard;
 use crate::texts::Language;
@@ -41,7 +39,7 @@ struct PayPage {
 
 /// The part of the page that only a payable charge has.
 struct Open {
-    qr: Option<Arc<str>>,
+    qr: Option<Qr>,
     code: String,
     until: When,
 }
@@ -78,7 +76,7 @@ pub(crate) async fn show(
         text,
         paid: charge.state.settlement().map(|paid| When::of(paid.paid_at, language)),
         open: charge.state.issued().filter(|_| state == PayState::Open).map(|issued| Open {
-            qr: QrImages::default().data_url(&issued.copy_paste),
+            qr: Qr::of(&issued.copy_paste),
             code: issued.copy_paste.clone(),
             until: When::of(issued.expires_at, language),
         }),

@@ -93,7 +93,7 @@ fn attempt_row(visit: &Visit, attempt: &DeliveryAttempt, t: &'static WebhookText
 }
 
 /// Returns the text of a stored reason. A reason of another version is shown as stored.
-fn reason(stored: &str, t: &'static WebhookTexts) -> String {
+pub(crate) fn reason(stored: &str, t: &'static WebhookTexts) -> String {
     let known = [
         (AttemptError::AddressNotAllowed, t.address_not_allowed),
         (AttemptError::NameNotResolved, t.name_not_resolved),

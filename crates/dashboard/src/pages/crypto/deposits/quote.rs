@@ -130,7 +130,7 @@ fn page(
         fee: brl(sum(quote.fee())?, language),
         net: brl(sum(quote.net_amount())?, language),
         rate: decimal(&quote.prices.rate.to_string(), language),
-        coins: quote.prices.coins.to_string(),
+        coins: decimal(&quote.prices.coins.to_string(), language),
         expires: When::of(quote.expires_at, language),
         is_open: quote.used_by.is_none() && visit.dashboard.logins.ports.clock.now() < quote.expires_at,
         description,

@@ -1,18 +1,16 @@
 //! Shows a deposit with its payments, as a whole page and as the part that refreshes an open page.
 
-use std::sync::Arc;
-
 use actix_web::{HttpResponse, web};
 use askama::Template;
 use cais_domain::crypto::Deposit;
 use cais_domain::crypto::deposit::{ArrivedCoins, DepositPayment, DepositStatus, PaymentState};
 use cais_domain::ids::CryptoDepositId;
-use cais_qr_code::QrImages;
 use cais_use_cases::crypto::deposits::{DepositName, payments};
 
 use crate::failure::Failure;
 use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
+use crate::qr::Qr;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
 use crate::visit::Visit;
@@ -45,10 +43,12 @@ struct View {
     net: String,
     rate: String,
     coins: String,
+    /// The coins with a decimal point, as wallets read them.
+    coins_to_copy: String,
     received: String,
     address: Option<String>,
     memo: Option<String>,
-    qr: Option<Arc<str>>,
+    qr: Option<Qr>,
     expires: Option<When>,
     resolution: Option<&'static str>,
     description: Option<String>,
@@ -108,11 +108,12 @@ fn view(deposit: &Deposit, payments: &[DepositPayment], raw: String, language: L
         fee: deposit.fee().map(|fee| brl(fee, language)).unwrap_or_default(),
         net: deposit.net_amount().map(|net| brl(net, language)).unwrap_or_default(),
         rate: decimal(&deposit.price.rate.to_string(), language),
-        coins: deposit.price.coins.to_string(),
-        received: deposit.credited.coins.to_string(),
+        coins: decimal(&deposit.price.coins.to_string(), language),
+        coins_to_copy: deposit.price.coins.to_string(),
+        received: decimal(&deposit.credited.coins.to_string(), language),
         address: issued.map(|issued| issued.address.clone()),
         memo: issued.and_then(|issued| issued.extra_id.clone()),
-        qr: uri.and_then(|uri| QrImages::default().data_url(&uri)),
+        qr: uri.and_then(|uri| Qr::of(&uri)),
         expires: issued.filter(|_| is_pending).map(|issued| When::of(issued.expires_at, language)),
         resolution: deposit.resolution.map(|resolution| t.resolution_of(resolution)),
         description: terms.description.as_ref().map(ToString::to_string),
@@ -131,8 +132,10 @@ fn row(deposit: &Deposit, payment: &DepositPayment, language: Language) -> Payme
     PaymentRow {
         at: When::of(payment.created_at, language),
         coins: match &payment.coins {
-            ArrivedCoins::Supported(coins) => format!("{coins} {}", coins.currency()),
-            ArrivedCoins::Unsupported { currency, amount } => format!("{amount} {currency}"),
+            ArrivedCoins::Supported(coins) => format!("{} {}", decimal(&coins.to_string(), language), coins.currency()),
+            ArrivedCoins::Unsupported { currency, amount } => {
+                format!("{} {currency}", decimal(amount, language))
+            }
         },
         credited: brl(payment.gross, language),
         resolution: t.payment(deposit.resolution_of(payment)),

@@ -152,7 +152,7 @@ async fn waiting(
         total: brl(total, language),
         quote,
         estimate: found.map(|quote| Estimate {
-            coins: quote.prices.coins.to_string(),
+            coins: decimal(&quote.prices.coins.to_string(), language),
             rate: decimal(&quote.prices.rate.to_string(), language),
         }),
         description: description.map(Text::into_string),

@@ -28,7 +28,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             let id = begin::begin(&visit.dashboard.logins, visit.operator()?, action).await?;
             Ok(redirect(&format!("/confirm/{id}")))
         }
-        Err(error) => Ok(show::page(visit, account, false, Some(error))),
+        Err(error) => show::page(visit, account, false, Some(error)).await,
     }
 }
 
@@ -36,6 +36,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
 fn change(form: &Form, t: &'static OperatorTexts) -> Result<AccountChange, &'static str> {
     match form.get("change") {
         "approve" => Ok(AccountChange::Approve),
+        "reject" => Ok(AccountChange::Reject),
         "suspend" => Ok(AccountChange::Suspend),
         "resume" => Ok(AccountChange::Resume),
         "features" => {

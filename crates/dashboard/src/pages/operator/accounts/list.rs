@@ -8,7 +8,7 @@ use cais_domain::merchant::account::{Account, Kyc};
 use cais_ports::{Page, PageRequest};
 use cais_use_cases::accounts::{AccountEmail, list};
 
-use super::{kyc, status};
+use super::{features, kyc, status};
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
@@ -78,7 +78,7 @@ fn row(visit: &Visit, account: Account) -> Row {
         id: account.id.to_string(),
         kyc: kyc(account.kyc, t),
         status: status(account.status, t),
-        features: account.features.to_string().replace(',', ", "),
+        features: features(account.features, visit.language),
         created: When::of(account.created_at, visit.language),
         email: account.email,
         name: account.name,

@@ -3,13 +3,16 @@
 pub(crate) mod change;
 pub(crate) mod list;
 pub(crate) mod show;
+mod splits;
 pub(crate) mod terms;
 
 use cais_domain::ids::AccountId;
-use cais_domain::merchant::account::{Account, AccountStatus, Kyc};
+use cais_domain::merchant::account::{Account, AccountStatus, Features, Kyc};
 
 use crate::failure::Failure;
+use crate::texts::Language;
 use crate::texts::operator::OperatorTexts;
+use crate::texts::settings::SettingsTexts;
 use crate::visit::Visit;
 
 /// Returns the account with the id in a path, if the user is an operator.
@@ -17,6 +20,11 @@ async fn find(visit: &Visit, id: &str) -> Result<Account, Failure> {
     visit.operator()?;
     let id = AccountId::parse(id).map_err(|_| Failure::NotFound)?;
     visit.ports().queries.find_account(id).await?.ok_or(Failure::NotFound)
+}
+
+/// Returns the names of the features.
+fn features(features: Features, language: Language) -> String {
+    features.iter().map(|one| SettingsTexts::of(language).feature(one)).collect::<Vec<_>>().join(", ")
 }
 
 const fn kyc(kyc: Kyc, t: &'static OperatorTexts) -> &'static str {

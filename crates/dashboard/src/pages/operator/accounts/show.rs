@@ -8,12 +8,14 @@ use cais_domain::merchant::account::{Account, AccountStatus, Feature, Kyc};
 use cais_domain::merchant::account_change::MAX_RELEASE_DELAY_S;
 use cais_domain::money::Money;
 
+use super::splits::{self, SplitRow};
 use super::{kyc, status, terms};
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
 use crate::texts::Language;
 use crate::texts::operator::OperatorTexts;
+use crate::texts::settings::SettingsTexts;
 use crate::visit::Visit;
 
 #[derive(Template)]
@@ -31,7 +33,7 @@ struct AccountPage<'a> {
     kyc: &'static str,
     status: &'static str,
     created: When,
-    is_approved: bool,
+    kyc_decisions: Vec<KycDecision>,
     is_suspended: bool,
     features: Vec<Switch>,
     fees: Vec<Fee>,
@@ -39,16 +41,26 @@ struct AccountPage<'a> {
     payout_limit: String,
     release_delay_s: u32,
     max_release_delay_s: u32,
+    splits: Vec<SplitRow>,
+}
+
+/// A decision on the KYC that changes its state.
+struct KycDecision {
+    change: &'static str,
+    text: &'static str,
+    button: &'static str,
 }
 
 struct Switch {
     name: &'static str,
+    text: &'static str,
     is_on: bool,
 }
 
 /// The fee of an operation as its form shows it.
 struct Fee {
     operation: &'static str,
+    text: &'static str,
     fixed: String,
     percentage: String,
     min: String,
@@ -59,13 +71,23 @@ struct Fee {
 /// Shows the account.
 pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpRequest) -> Result<HttpResponse, Failure> {
     let account = super::find(&visit, &id).await?;
-    Ok(page(&visit, account, request.query_string() == "changed", None))
+    page(&visit, account, request.query_string() == "changed", None).await
 }
 
 /// Returns the page of an account. `error` is the text about the mistake of a refused form.
-pub(super) fn page(visit: &Visit, account: Account, is_changed: bool, error: Option<&str>) -> HttpResponse {
+pub(super) async fn page(
+    visit: &Visit,
+    account: Account,
+    is_changed: bool,
+    error: Option<&str>,
+) -> Result<HttpResponse, Failure> {
     let (language, t) = (visit.language, OperatorTexts::of(visit.language));
-    let features = Feature::ALL.map(|one| Switch { name: one.as_str(), is_on: account.features.contains(one) });
+    let s = SettingsTexts::of(language);
+    let features = Feature::ALL.map(|one| Switch {
+        name: one.as_str(),
+        text: s.feature(one),
+        is_on: account.features.contains(one),
+    });
     let fees = Operation::ALL.map(|operation| fee(&account, operation, language));
     let shown = AccountPage {
         page: visit.layout(),
@@ -78,7 +100,7 @@ pub(super) fn page(visit: &Visit, account: Account, is_changed: bool, error: Opt
         kyc: kyc(account.kyc, t),
         status: status(account.status, t),
         created: When::of(account.created_at, language),
-        is_approved: account.kyc == Kyc::Approved,
+        kyc_decisions: kyc_decisions(account.kyc, t),
         is_suspended: account.status == AccountStatus::Suspended,
         features: features.into(),
         fees: fees.into(),
@@ -86,10 +108,21 @@ pub(super) fn page(visit: &Visit, account: Account, is_changed: bool, error: Opt
         payout_limit: typed(account.limits.payout, language),
         release_delay_s: account.release_delay_s,
         max_release_delay_s: MAX_RELEASE_DELAY_S,
+        splits: splits::newest(visit.ports(), account.id, language).await?,
         email: account.email,
         name: account.name,
     };
-    visit.page(if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }, &shown)
+    Ok(visit.page(if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }, &shown))
+}
+
+fn kyc_decisions(kyc: Kyc, t: &'static OperatorTexts) -> Vec<KycDecision> {
+    let approve = KycDecision { change: "approve", text: t.approve_text, button: t.approve };
+    let reject = KycDecision { change: "reject", text: t.reject_text, button: t.reject };
+    match kyc {
+        Kyc::Pending => vec![approve, reject],
+        Kyc::Approved => vec![reject],
+        Kyc::Rejected => vec![approve],
+    }
 }
 
 fn fee(account: &Account, operation: Operation, language: Language) -> Fee {
@@ -97,6 +130,7 @@ fn fee(account: &Account, operation: Operation, language: Language) -> Fee {
     let bound = |money: Option<Money>| money.map(|money| typed(money, language)).unwrap_or_default();
     Fee {
         operation: operation.as_str(),
+        text: SettingsTexts::of(language).operation_of(operation),
         fixed: typed(rule.fixed(), language),
         percentage: with_separator(rule.percentage().to_string(), language),
         min: bound(rule.min()),

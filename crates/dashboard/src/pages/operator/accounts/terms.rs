@@ -4,9 +4,10 @@ use cais_domain::fee::FeeRule;
 use cais_domain::merchant::account_change::AccountChange;
 use cais_domain::money::Money;
 
-use crate::format::brl;
+use crate::format::{brl, percent};
 use crate::texts::Language;
 use crate::texts::operator::OperatorTexts;
+use crate::texts::settings::SettingsTexts;
 
 /// The amount of the worked example of a fee: R$ 100.00.
 const EXAMPLE: Money = Money::from_centavos(10_000);
@@ -16,6 +17,7 @@ pub(crate) const fn title(change: &AccountChange, language: Language) -> &'stati
     let t = OperatorTexts::of(language);
     match change {
         AccountChange::Approve => t.approve,
+        AccountChange::Reject => t.reject,
         AccountChange::Suspend => t.suspend,
         AccountChange::Resume => t.resume,
         AccountChange::Features(_) => t.set_features,
@@ -29,14 +31,15 @@ pub(crate) const fn title(change: &AccountChange, language: Language) -> &'stati
 pub(crate) fn details(change: &AccountChange, language: Language) -> Vec<(&'static str, String)> {
     let (t, money) = (OperatorTexts::of(language), |amount| brl(amount, language));
     match change {
-        AccountChange::Approve | AccountChange::Suspend | AccountChange::Resume => Vec::new(),
+        AccountChange::Approve | AccountChange::Reject | AccountChange::Suspend | AccountChange::Resume => Vec::new(),
         AccountChange::Features(features) => {
-            let names = features.to_string().replace(',', ", ");
+            let names = super::features(*features, language);
             vec![(t.features, if names.is_empty() { t.none.to_owned() } else { names })]
         }
         AccountChange::Fees(operation, rule) => {
-            let rate = format!("{} + {} %", money(rule.fixed()), rule.percentage());
-            let mut rows = vec![(t.operation, operation.to_string()), (t.fee, rate)];
+            let rate = format!("{} + {}", money(rule.fixed()), percent(rule.percentage(), language));
+            let mut rows =
+                vec![(t.operation, SettingsTexts::of(language).operation_of(*operation).to_owned()), (t.fee, rate)];
             rows.extend(rule.min().map(|min| (t.fee_min, money(min))));
             rows.extend(rule.max().map(|max| (t.fee_max, money(max))));
             rows.push((t.example, example(rule, language)));

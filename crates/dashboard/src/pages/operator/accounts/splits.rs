@@ -1,0 +1,104 @@
+//! The newest splits of an account, given and received.
+
+use std::cmp::Reverse;
+
+use cais_domain::charge::Charge;
+use cais_domain::ids::{AccountId, ChargeId};
+use cais_domain::ledger::EntryKind;
+use cais_domain::txid::Txid;
+use cais_ports::{EntryFilter, PageRequest, ReservationKey, StatementEntry};
+use cais_use_cases::Ports;
+use jiff::Timestamp;
+
+use crate::failure::Failure;
+use crate::format::{When, brl};
+use crate::pages::charges::shares::{Emails, shares};
+use crate::texts::Language;
+use crate::texts::operator::OperatorTexts;
+
+/// The newest charges among which charges with a split are searched.
+const NEWEST_CHARGES: u32 = 200;
+/// The most charges with a split that are shown, and the most received splits.
+const SHOWN: u32 = 10;
+
+/// A split between the account and another account.
+pub(super) struct SplitRow {
+    at: Timestamp,
+    pub(super) when: When,
+    pub(super) direction: &'static str,
+    /// The e-mail of the other account.
+    pub(super) other: String,
+    pub(super) percentage: String,
+    pub(super) amount: Option<String>,
+    pub(super) charge: String,
+}
+
+/// Returns the newest splits of the account, newest first.
+pub(super) async fn newest(ports: &Ports, account: AccountId, language: Language) -> Result<Vec<SplitRow>, Failure> {
+    let mut emails = Emails::default();
+    let mut rows = given(ports, account, &mut emails, language).await?;
+    let filter = EntryFilter { kind: Some(EntryKind::Split), ..EntryFilter::default() };
+    let page = PageRequest { limit: SHOWN, starting_after: None };
+    for entry in ports.queries.list_entries(account, filter, page).await?.rows {
+        rows.extend(received(ports, account, &entry, &mut emails, language).await?);
+    }
+    rows.sort_by_key(|row| Reverse(row.at));
+    Ok(rows)
+}
+
+/// Returns the shares of others in charges of the account.
+async fn given(
+    ports: &Ports,
+    account: AccountId,
+    emails: &mut Emails,
+    language: Language,
+) -> Result<Vec<SplitRow>, Failure> {
+    let page = PageRequest { limit: NEWEST_CHARGES, starting_after: None };
+    let charges = ports.queries.list_charges(account, page).await?.rows;
+    let split = charges.iter().filter(|charge| !charge.terms.split.is_empty());
+    let mut rows = Vec::new();
+    for charge in split.take(usize::try_from(SHOWN).unwrap_or(usize::MAX)) {
+        let at = charge.state.settlement().map_or(charge.created_at, |settlement| settlement.paid_at);
+        for share in shares(ports, charge, emails, language).await? {
+            rows.push(SplitRow {
+                at,
+                when: When::of(at, language),
+                direction: OperatorTexts::of(language).split_given,
+                other: share.email,
+                percentage: share.percentage,
+                amount: share.amount,
+                charge: charge.id.to_string(),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+/// Returns the account's share in a charge of another account, from the entry of its credit.
+async fn received(
+    ports: &Ports,
+    account: AccountId,
+    entry: &StatementEntry,
+    emails: &mut Emails,
+    language: Language,
+) -> Result<Option<SplitRow>, Failure> {
+    let Some(charge) = paid_by(ports, entry).await? else { return Ok(None) };
+    let share = shares(ports, &charge, emails, language).await?.into_iter().find(|share| share.account == account);
+    Ok(Some(SplitRow {
+        at: entry.created_at,
+        when: When::of(entry.created_at, language),
+        direction: OperatorTexts::of(language).split_received,
+        other: emails.of(ports, charge.account).await?,
+        percentage: share.map(|share| share.percentage).unwrap_or_default(),
+        amount: Some(brl(entry.amount, language)),
+        charge: charge.id.to_string(),
+    }))
+}
+
+/// Returns the charge that the Pix of an entry paid.
+async fn paid_by(ports: &Ports, entry: &StatementEntry) -> Result<Option<Charge>, Failure> {
+    let Some(pix) = entry.end_to_end_id.clone() else { return Ok(None) };
+    let owner = ports.queries.find_owner(&ReservationKey::EndToEndId(pix)).await?;
+    let Some(id) = owner.and_then(|owner| ChargeId::parse(&owner).ok()) else { return Ok(None) };
+    Ok(ports.queries.find_charge_by_txid(&Txid::of_charge(id)).await?)
+}
