@@ -236,8 +236,9 @@ async fn failed_first_payment_beside_a_credited_one_is_no_alert() {
     world.processor.change_payment(&first, |payment| payment.status = Upstream::Failed);
     world.read(id).await;
     let logs = CapturedLogs::start();
-    world.processor.pay_again(&first, COINS);
-    world.read(id).await;
+    let second = world.processor.pay_again(&first, COINS);
+    world.call_back(&second).await.unwrap();
+    world.process().await;
     world.call_back(&first).await.unwrap();
     world.process().await;
     world.check(id, DepositStatus::Completed, Some(Resolution::Exact)).await;
