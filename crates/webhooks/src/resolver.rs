@@ -1,4 +1,4 @@
-//! Checks each address of a name when the client connects.
+//! Checks each address of a host name when a merchant registers it, and when the HTTP client connects to it.
 
 use std::collections::HashMap;
 use std::io;
@@ -116,8 +116,9 @@ impl Resolver {
         self.find(name, Purpose::Delivery).await
     }
 
-    /// Checks a name that a merchant registers. The look-up never uses a slot of deliveries, and never waits for a
-    /// slot.
+    /// Checks a name that a merchant registers. A new look-up uses a slot for registrations, never one for deliveries.
+    /// If no such slot is free, the name does not resolve. If a look-up of the same name is already under way, the
+    /// check joins it, even if that look-up is for a delivery and still waits for a slot.
     ///
     /// # Errors
     /// [`Unresolved`].

@@ -15,7 +15,7 @@ use crate::store_error::MAX_COMMIT_RETRIES;
 /// The reason why a callback was not stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// The body is not a callback of the acquirer's interface.
+    /// The body is not a callback of the acquirer's interface, or its signature is wrong.
     #[error("{0}")]
     Malformed(String),
     /// The acquirer is not configured.
@@ -48,7 +48,8 @@ pub fn verify(
 /// identifiers is not stored. If the callback is a repeat, the stored callback becomes due.
 ///
 /// # Errors
-/// [`ReceiveError`]. No part of the callback is stored, except perhaps if the store is unavailable.
+/// [`ReceiveError`]. After an error, no part of the callback is stored. Exception: after [`CommitError::Unavailable`]
+/// the outcome is unknown, so the callback may be stored.
 pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u8]>) -> Result<(), ReceiveError> {
     let adapter = ports.acquirers.named(acquirer).ok_or(ReceiveError::NotConfigured)?;
     let items = adapter.callbacks(body.as_ref()).map_err(|error| ReceiveError::Malformed(error.to_string()))?;
@@ -56,8 +57,9 @@ pub async fn receive(ports: &Ports, acquirer: &AcquirerName, body: impl AsRef<[u
     store(ports, acquirer, items).await
 }
 
-/// Stores the payment in a signed callback of the crypto processor, like [`receive`]. A callback about a withdrawal is
-/// applied at once and not stored. Open withdrawals are polled, so a lost callback only delays an outcome.
+/// Reads a signed callback of the crypto processor. If the callback is about a deposit, stores the payment's
+/// identifier, like [`receive`]. A callback about a withdrawal is applied at once and not stored. Open withdrawals are
+/// polled, so a lost callback only delays an outcome.
 ///
 /// # Errors
 /// [`ReceiveError`]. If the signature is wrong, the error is [`ReceiveError::Malformed`].

@@ -14,8 +14,8 @@ use super::sync::SyncError;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The longest time between the end of an infraction and its return. DICT sets this rule for the institution that
-/// received the Pix.
+/// The longest time from the resolution of an infraction to the return of the money. DICT sets this rule for the
+/// institution that received the Pix.
 const RETURNED_WITHIN: SignedDuration = SignedDuration::from_hours(24);
 
 /// The result of comparing an outcome with the returned amount.
@@ -31,9 +31,9 @@ pub(super) enum Comparison {
 
 /// Returns the amount of the Pix that its acquirer returned because of infractions, or is returning.
 ///
-/// The acquirer is read before the stored infractions on the Pix, so that each return is seen together with its
-/// infraction. If the acquirer does not show the Pix, this proves nothing: the infraction stays unchanged until the
-/// next poll.
+/// Call this function before the stored infractions on the Pix are read. Otherwise a return could be seen without the
+/// infraction that caused it. If the acquirer does not show the Pix, this proves nothing: the infraction stays
+/// unchanged until the next poll.
 pub(super) async fn returned(ports: &Ports, ours: &Infraction) -> Result<Money, SyncError> {
     let acquirer = ports.acquirer(&ours.acquirer)?;
     let received = acquirer.find_received(&ours.end_to_end_id, BACKGROUND_DEADLINE.budget).await?;
@@ -53,8 +53,8 @@ pub(super) fn unexplained(case: &DisputeContext, ours: &Infraction, returned: Mo
     returned.checked_sub(explained).map_err(out_of_range)
 }
 
-/// Returns the largest amount that an infraction can take from the account: the disputed amount, limited to the rest of
-/// its Pix.
+/// Returns the largest amount that an infraction can take from the account: `amount`, limited to the part of the Pix
+/// that infractions can still block ([`left_of`]).
 pub(super) fn contested(case: &DisputeContext, amount: Money) -> Result<Money, StoreError> {
     let left = left_of(case.payment(), case.disputed().charge, case.infractions()).map_err(out_of_range)?;
     Ok(amount.min(left))
@@ -62,8 +62,9 @@ pub(super) fn contested(case: &DisputeContext, amount: Money) -> Result<Money, S
 
 /// Compares an outcome with the returned amount.
 ///
-/// An accepted first dispute takes its whole block, because the return may follow later. After a reopening, the money
-/// may have been returned before, so the return must be visible.
+/// If a first dispute is accepted, the outcome agrees even if no return is visible yet, because the return may follow
+/// later. If a reopened dispute is accepted, an earlier round may already have returned the money. So the outcome
+/// agrees only if the acquirer shows a return of the expected amount.
 pub(super) fn compare(
     (case, ours, is_reopened): (&DisputeContext, &Infraction, bool),
     outcome: Outcome,

@@ -17,11 +17,10 @@ use crate::charges::sync::refresh;
 use crate::store_error::StoreError;
 use crate::work::AT_ONCE;
 
-/// The number of local payments in one read. The number is high, because a store may scan the whole window for each
-/// read.
+/// The number of local payments in one read. The number is high, so that a window needs few reads.
 const AT_A_TIME: u32 = 5_000;
 
-/// An acquirer's list of received Pix, and the payments that were credited from it.
+/// An acquirer's list of received Pix, and the credited payments of the same acquirer.
 pub(super) struct ReceivedList<'a> {
     pub run: &'a Run<'a>,
     pub name: &'a AcquirerName,
@@ -131,11 +130,14 @@ async fn judge(
         };
         let owner = owner(run, &row.payment.end_to_end_id).await?;
         let own = match (&charge, owner) {
-            // The Pix was credited with an instant outside of the window, or the list does not contain its txid.
+            // The Pix is credited, but its payment is not among the records of this window, for example because its
+            // stored instant is outside the window. The row also has no txid of a known charge, so there is nothing to
+            // compare.
             (None, Some(_)) => None,
             (Some(charge), Some(owner)) if owner == charge.id.to_string() => None,
             (Some(charge), Some(owner)) => Some(difference(DifferenceKind::PaymentUnknown, Some(charge), Some(owner))),
-            // The Pix was returned in full before a credit, so both sides hold none of its amount.
+            // The acquirer returned the whole Pix, or is returning it, and this service has not credited it. So nothing
+            // is missing.
             (_, None) if returns::all_went_back(run, charge.as_ref(), name, &row.payment).await? => {
                 return Ok(Finding::default());
             }
@@ -179,7 +181,10 @@ async fn look_up(name: &AcquirerName, acquirer: &dyn Acquirer, credit: CreditedP
     let end_to_end_id = credit.payment.end_to_end_id;
     let found = match acquirer.find_charge(&Txid::of_charge(credit.charge), LOOK_BUDGET).await {
         Ok(found) => found,
-        Err(error) => return Finding { unread: Some(format!("list of received Pix: {error}")), ..Finding::default() },
+        Err(error) => {
+            let unread = Some(format!("look-up of the charge of a received Pix: {error}"));
+            return Finding { unread, ..Finding::default() };
+        }
     };
     let is_shown = found.is_some_and(|charge| charge.payments.iter().any(|pix| pix.end_to_end_id == end_to_end_id));
     Finding::from((!is_shown).then(|| Difference {

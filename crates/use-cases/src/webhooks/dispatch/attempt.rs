@@ -93,8 +93,9 @@ impl AttemptResult {
         if self.sent.error.is_none() { AttemptStatus::Succeeded } else { AttemptStatus::Failed }
     }
 
-    /// Returns the consequences of the attempt. `last` is the newest other attempt at the endpoint that ended after
-    /// this delivery was claimed. `last` may be newer than the failures that were read with the claim.
+    /// Returns the consequences of the attempt. `last` is the status of the previous attempt at the endpoint. `None`
+    /// means that no previous attempt is remembered. The previous attempt may have ended before this delivery was
+    /// claimed, or after the claim read `failing_since`.
     pub(super) fn consequences(self, last: Option<AttemptStatus>) -> Consequences {
         let status = self.status();
         let Self { claimed, began_at, ended_at, sent } = self;

@@ -29,8 +29,9 @@ mod waiting;
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
 /// The divisor of `per_endpoint` for endpoints with a reduced share of slots.
 const FEW: u32 = 4;
-/// If at least this number of deliveries to an endpoint is in flight, other nodes may be working on the same queue. A
-/// single event is not enough.
+/// The smallest number of this node's deliveries in flight to an endpoint that sets `ask_again` after a claim that was
+/// not full. With fewer, the queue is assumed to be empty. With this number or more, other nodes may hold slots of the
+/// same queue.
 const BURST: usize = 2;
 /// The largest number of queues in one claim.
 const MAX_CLAIM_QUEUES: usize = 128;
@@ -78,7 +79,8 @@ pub(super) struct EndpointQueues {
     waiting: Waiting,
     /// The class that the next claim tries first.
     first: EndpointClass,
-    /// The number of queues in a claim, reduced after a claim that the store could not read.
+    /// The largest number of queues in the next claim. If the store could not read a row, the next claim has at most
+    /// half of the failed claim's queues. Each successful claim doubles the number, up to `MAX_CLAIM_QUEUES`.
     width: usize,
     in_flight: usize,
 }
@@ -198,8 +200,9 @@ impl EndpointQueues {
         }
     }
 
-    /// Classifies the endpoint after a call. Returns the status of the previous attempt, if that attempt ended after
-    /// this delivery was claimed.
+    /// Classifies the endpoint after a call. Returns the status of the previous attempt at the endpoint, which may have
+    /// ended before this delivery was claimed. Returns `None` if there was no attempt before, or if the endpoint had no
+    /// delivery in flight at some time since then.
     pub(super) fn on_attempt(
         &mut self,
         key: &DeliveryKey,
@@ -271,8 +274,8 @@ impl EndpointQueues {
     fn admit(&mut self, one: &ClaimedDelivery, now: Timestamp) -> bool {
         let slots = usize::try_from(self.limits.per_endpoint).unwrap_or(usize::MAX);
         let active = self.active.entry(one.key.endpoint).or_default();
-        // The store may reuse the slot of a stored outcome before this node receives the reply. So only calls in flight
-        // are counted here.
+        // The store frees a slot when it stores the outcome, before this node receives the store's reply. Until that
+        // reply, `in_flight` still contains the delivery. So only deliveries whose call has not ended are counted here.
         let calls = active.in_flight.values().flatten().count();
         let fits = calls < slots && self.in_flight < self.limits.in_flight;
         if !fits || active.in_flight.contains_key(&one.key.id) {
@@ -283,7 +286,7 @@ impl EndpointQueues {
         true
     }
 
-    /// If a slot is free, adds the endpoint's full queue again.
+    /// If a slot is free, adds the queue in `full` to the queues that wait for a claim.
     fn refill(&mut self, endpoint: EndpointId) {
         if self.free_slots(endpoint) > 0
             && let Some(queue) = self.active.get_mut(&endpoint).and_then(|active| active.full.take())
