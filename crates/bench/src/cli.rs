@@ -59,7 +59,8 @@ struct Run {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
-    /// Also write the table between the marks of a Markdown page
+    /// Also write the table into a Markdown page, between `<!-- figures begin -->` and `<!-- figures end -->`
+    /// (docs/BENCHMARKS.md if no page is given)
     #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = "docs/BENCHMARKS.md")]
     write: Option<PathBuf>,
 }
@@ -87,7 +88,8 @@ enum Engines {
 /// Runs the command line.
 ///
 /// # Errors
-/// If a measurement fails, or the written data is inconsistent. A missed target is no error.
+/// If a measurement fails, the data in the measured store is inconsistent, or the page of `--write` cannot be written.
+/// A missed target is no error.
 pub fn main() -> Result<()> {
     let cli = Cli::parse();
     match cli.internal {

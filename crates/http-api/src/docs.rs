@@ -21,7 +21,8 @@ use super::input::segment;
 use super::openapi;
 use super::reply;
 
-/// The content security policy: pages load only files of this host, regardless of their scripts.
+/// The content security policy: pages load only files of this host and `data:` images, even if one of their scripts
+/// requests another host.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 );
@@ -101,7 +102,8 @@ static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
 /// The files that were requested so far, so that each is compressed only once. Compressing the largest file takes tens of milliseconds.
 static ASSETS: RwLock<BTreeMap<String, Asset>> = RwLock::new(BTreeMap::new());
 
-/// The page and its script. They use Swagger UI without the layout of its second bundle (`standalone`).
+/// The page and its script. They do not load Swagger UI's second bundle (`swagger-ui-standalone-preset.js`), which has
+/// only the layout with the top bar.
 const INDEX: &[u8] = include_bytes!("docs/index.html");
 const INITIALIZER: &[u8] = include_bytes!("docs/swagger-initializer.js");
 /// The files of Swagger UI that the page loads.

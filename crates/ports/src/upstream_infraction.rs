@@ -60,13 +60,13 @@ pub struct UpstreamInfraction {
 /// A defense, as the acquirer records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamDefense {
-    /// The text, which may include the address of the evidence. Some acquirers do not return it.
+    /// The text, which may include the address of the evidence. Some acquirers do not return the text.
     pub text: Option<String>,
     /// The instant at which the acquirer received the defense.
     pub received_at: Option<Timestamp>,
 }
 
-/// The order of a defense.
+/// A request to submit a defense to the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefenseOrder {
     /// The infraction's identifier at the acquirer.

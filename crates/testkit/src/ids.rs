@@ -8,14 +8,16 @@ use uuid::{Builder, Uuid};
 /// 2026-01-01T00:00:00Z, the instant in the first identifier.
 const FIRST_MS: u64 = 1_767_225_600_000;
 
-/// UUIDs of version 7, each greater than the previous one by a millisecond and a count.
+/// UUIDs of version 7. The timestamp of each is one millisecond later than that of the previous one; the number after
+/// the timestamp is higher by one.
 #[derive(Debug)]
 pub struct SequentialIds {
     next: AtomicU64,
 }
 
 impl SequentialIds {
-    /// Creates a source whose first identifier is the `first`-th of all. Two sources that begin far apart never collide.
+    /// Creates a generator whose numbers start at `first`; the default starts at 0. Two generators return different
+    /// identifiers as long as neither reaches the start of the other.
     #[must_use]
     pub const fn starting_at(first: u64) -> Self {
         Self { next: AtomicU64::new(first) }

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_is_read_along_an_index_and_no_further() {
+    fn pages_are_read_along_an_index_without_a_sort() {
         let mut planner = Planner::new();
         let payments = planner.plan(&format!("SELECT {}{PAYMENTS}", payment::columns()));
         let along = "payments_by_time (acquirer=? AND (paid_at,end_to_end_id)>(?,?)";

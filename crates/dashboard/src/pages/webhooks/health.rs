@@ -16,7 +16,8 @@ pub(super) struct Health {
     pub(super) last_success: Option<When>,
     pub(super) failing_since: Option<When>,
     pub(super) waiting: u64,
-    /// `true` if the count has reached its limit, so that more deliveries may wait.
+    /// `true` if `waiting` has reached [`EndpointActivity::MOST_WAITING`], where counting stops. The real number may
+    /// then be higher.
     pub(super) is_counted_to_limit: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The steps of a payout.
+//! The change sets of a payout's steps.
 
 use cais_domain::end_to_end_id::{EndToEndId, ReturnId};
 use cais_domain::money::Money;
@@ -13,7 +13,8 @@ use super::super::records::right;
 use super::{event_of, new_idempotency_record, write};
 use crate::representation::TextRepresentation;
 
-/// Stores the payout with its unique values and its hold: commit 1 of a creation without an idempotency key.
+/// Returns the change set that stores the payout with its unique values and its hold: commit 1 of a creation without an
+/// idempotency key.
 #[must_use]
 pub fn open_payout(payout: &Payout) -> ChangeSet {
     let instruction_id = reserve(payout, ReservationKey::InstructionId(payout.instruction_id()));
@@ -32,13 +33,13 @@ pub fn create_payout(payout: &Payout, name: IdempotencyRef) -> ChangeSet {
     ChangeSet { idempotency: Some(IdempotencyChange::Take(record)), ..open_payout(payout) }
 }
 
-/// Updates the stored payout, without other effects. `payout` must have the stored version.
+/// Returns the change set that updates the stored payout, without other effects. `payout` must have the stored version.
 #[must_use]
 pub fn update_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     write(Write::update(payout.clone()), at)
 }
 
-/// Stores the effects of a step. A step that was taken before has no effects.
+/// Returns the change set that stores the effects of a step. A step that was taken before has no effects.
 #[must_use]
 pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
     match step {
