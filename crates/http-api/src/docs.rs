@@ -102,8 +102,8 @@ static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
 /// The files that were requested so far, so that each is compressed only once. Compressing the largest file takes tens of milliseconds.
 static ASSETS: RwLock<BTreeMap<String, Asset>> = RwLock::new(BTreeMap::new());
 
-/// The page and its script. They do not load Swagger UI's second bundle (`swagger-ui-standalone-preset.js`), which has
-/// only the layout with the top bar.
+/// The page and its script. They do not load Swagger UI's second bundle (`swagger-ui-standalone-preset.js`), which
+/// contains the layout with the top bar.
 const INDEX: &[u8] = include_bytes!("docs/index.html");
 const INITIALIZER: &[u8] = include_bytes!("docs/swagger-initializer.js");
 /// The files of Swagger UI that the page loads.
