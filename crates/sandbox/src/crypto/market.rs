@@ -103,8 +103,8 @@ impl Market {
         (amount * &price_from).divided_by(&price_to)
     }
 
-    /// Returns the minimum of a deposit in `coin`. A fixed rate raises the minimum by a tenth. A fee paid by the payer raises it by a
-    /// further twentieth. Without `currency_to` the minimum is ten times too high, as observed at the real processor.
+    /// Returns the minimum of a deposit in `coin`. A fixed rate multiplies the minimum by 1.1. A fee that the payer pays multiplies it by
+    /// 1.1 × 1.05, with or without a fixed rate. Without `currency_to` the minimum is ten times too high, as observed at the real processor.
     #[must_use]
     pub fn min_deposit(&self, coin: &Coin, has_outcome: bool, flags: RateFlags) -> Amount {
         let mut minimum = self.terms(coin).min_deposit;

@@ -52,19 +52,19 @@ pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
     }
 }
 
-/// Sends the payout; its outcome stays open.
+/// Returns the change set that sends the payout; its outcome stays open.
 #[must_use]
 pub fn send_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     move_payout(right(payout.clone().send(None, Recipient::default(), at)), at)
 }
 
-/// Completes the payout with that Pix.
+/// Returns the change set that completes the payout with that Pix.
 #[must_use]
 pub fn complete_payout(payout: &Payout, end_to_end_id: EndToEndId, at: Timestamp) -> ChangeSet {
     move_payout(right(payout.clone().complete(end_to_end_id, a_recipient(), at)), at)
 }
 
-/// Fails the payout.
+/// Returns the change set that fails the payout.
 #[must_use]
 pub fn fail_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     move_payout(right(payout.clone().fail("the key has no owner".to_owned(), at)), at)

@@ -69,19 +69,19 @@ fn follow(step: RefundStep, write: impl FnOnce(Refund) -> Write, at: Timestamp) 
     }
 }
 
-/// Sends the refund; its outcome stays open.
+/// Returns the change set that sends the refund; its outcome stays open.
 #[must_use]
 pub fn send_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
     move_refund(right(refund.clone().send(None, at)), at)
 }
 
-/// Completes the refund with that return id.
+/// Returns the change set that completes the refund with that return id.
 #[must_use]
 pub fn complete_refund(refund: &Refund, charge: &Charge, return_id: ReturnId, at: Timestamp) -> ChangeSet {
     move_refund(right(refund.clone().complete(charge.clone(), Some(return_id), at)), at)
 }
 
-/// Fails the refund.
+/// Returns the change set that fails the refund.
 #[must_use]
 pub fn fail_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet {
     move_refund(right(refund.clone().fail(charge.clone(), "the payer's account is closed".to_owned(), at)), at)
