@@ -53,8 +53,8 @@ pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix, CallbackRetur
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
 pub use clock::{Clock, IdGenerator};
 pub use crypto::{
-    CodeOutcome, CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder, UpstreamDeposit, UpstreamDepositStatus,
-    UpstreamWithdrawal, UpstreamWithdrawalStatus,
+    CodeOutcome, CryptoCallback, CryptoDepositOrder, CryptoProcessor, CryptoWithdrawalOrder, UpstreamDeposit,
+    UpstreamDepositStatus, UpstreamWithdrawal, UpstreamWithdrawalStatus,
 };
 pub use crypto_queries::{CryptoDepositQueries, CryptoQuoteQueries, CryptoWithdrawalQueries};
 pub use deliveries::{

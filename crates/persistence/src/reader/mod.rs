@@ -23,7 +23,7 @@ mod usage;
 mod walks;
 
 pub(crate) use coalesce::Coalescer;
-pub(crate) use drains::open_orders;
 #[cfg(test)]
 pub(crate) use coalesce::LOOKUPS;
+pub(crate) use drains::open_orders;
 pub(crate) use pool::ReadPool;
