@@ -1,10 +1,13 @@
 //! The log lines of a test, so that it can check the fields that operators rely on.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use tracing::subscriber::DefaultGuard;
+use tracing_subscriber::Registry;
 use tracing_subscriber::fmt::MakeWriter;
+
+static GLOBAL: Once = Once::new();
 
 /// The log lines of the thread that created this value, until the value is dropped.
 pub struct CapturedLogs {
@@ -19,6 +22,9 @@ impl CapturedLogs {
     /// Captures the log lines of this thread from now on. A single-threaded test logs only there.
     #[must_use]
     pub fn start() -> Self {
+        // `tracing` stores for each log statement whether any subscriber needs it. A statement that another thread reaches
+        // first, without a subscriber, would stay disabled. The global subscriber keeps all of them enabled.
+        GLOBAL.call_once(|| tracing::subscriber::set_global_default(Registry::default()).unwrap_or_default());
         let lines = Lines::default();
         let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(lines.clone()).finish();
         Self { lines, _guard: tracing::subscriber::set_default(subscriber) }

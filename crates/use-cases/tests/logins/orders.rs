@@ -48,7 +48,9 @@ async fn payout_above_the_limit_needs_a_fresh_code() {
     let needs_code = |centavos| needs_code(&payout(centavos), &visitor.session);
     assert!(!needs_code(100_000) && needs_code(100_001));
     let id = begin(&world.logins, &visitor, payout(100_001)).await.unwrap();
-    for code in ["", "999999", &world.code(&visitor.user, -1)] {
+    let missing = submit(&world.logins, &visitor, id, "").await;
+    assert!(matches!(missing, Err(Failed::Approval(LoginError::CodeNeeded))), "{missing:?}");
+    for code in ["999999", &world.code(&visitor.user, -1)] {
         let failed = submit(&world.logins, &visitor, id, code).await;
         assert!(matches!(failed, Err(Failed::Approval(LoginError::Refused))), "{code}: {failed:?}");
     }
@@ -77,7 +79,7 @@ async fn payouts_without_a_code_have_a_limit_together() {
     let (first, second, third) = (begun(60_000).await, begun(60_000).await, begun(40_000).await);
     submit(&world.logins, &visitor, first, "").await.unwrap();
     let refused = submit(&world.logins, &visitor, second, "").await;
-    assert!(matches!(refused, Err(Failed::Approval(LoginError::Refused))), "{refused:?}");
+    assert!(matches!(refused, Err(Failed::Approval(LoginError::CodeNeeded))), "{refused:?}");
     submit(&world.logins, &visitor, third, "").await.unwrap();
     assert_eq!(base.psp.payout_orders().len(), 2);
     let code = world.code(&visitor.user, 0);
