@@ -94,7 +94,7 @@ async fn reserved_capabilities(engine: Engine) {
             reply.refused(501, "not_implemented");
             assert_eq!(reply.json()["error"]["retryable"], false);
         }
-        // One method is enough: requests without a key are limited per address, and other tests share the address.
+        // The test uses a single method: requests without a key are limited per address, and other tests share the address.
         Reply::of(shop.anonymous(Method::GET, path)).await.refused(401, "missing_api_key");
     }
 }

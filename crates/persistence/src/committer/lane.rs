@@ -120,7 +120,7 @@ impl<'e> Lane<'e> {
 
     /// Runs the change sets that need no locked row.
     fn turn(&mut self, jobs: Vec<Waiting>, now: Instant) {
-        // Nothing of the late change sets was written.
+        // The late change sets were not written.
         let (mut jobs, late): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|waiting| waiting.job.deadline > now);
         for Waiting { job, .. } in late {
             drop(job.reply.send(Err(unavailable(LATE))));

@@ -286,7 +286,7 @@ async fn return_without_callback_raises_alert_each_round() {
     shown_alone(&world, 400);
     let logs = CapturedLogs::start();
     for alerts in [1, 2] {
-        // One round: a pass for each of the 97 days before today, and one for today.
+        // A round has a pass for each of the 97 days before today, and one for today.
         for _ in 0..98 {
             world.clock.advance(Duration::from_mins(10));
             reconcile::run_once(&world.ports).await.unwrap();
