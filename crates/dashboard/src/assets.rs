@@ -1,4 +1,5 @@
-//! Files of the pages, embedded in the binary. Each path contains the file's hash, so browsers cache the file for ever.
+//! Files of the pages, embedded in the binary. Each path contains the file's hash, so browsers may cache the
+//! file for a year.
 
 use std::sync::LazyLock;
 
@@ -17,7 +18,7 @@ pub(crate) struct Paths {
     pub(crate) css: String,
     /// The icon of the browser's tab.
     pub(crate) icon: String,
-    /// Copy buttons and countdowns.
+    /// The script with copy buttons, countdowns and the guard against double clicks.
     pub(crate) script: String,
     /// The library that refreshes parts of a page.
     pub(crate) htmx: String,
@@ -35,7 +36,7 @@ pub(crate) fn paths() -> &'static Paths {
     &PATHS
 }
 
-/// Returns `/assets/{hash}/{name}`.
+/// Returns `/assets/{hash}/{name}`; empty if no such file is embedded.
 fn path(name: &str) -> String {
     Files::get(name).map(|file| format!("/assets/{}/{name}", hash(&file))).unwrap_or_default()
 }
@@ -46,7 +47,7 @@ fn hash(file: &EmbeddedFile) -> String {
     format!("{first:016x}")
 }
 
-/// Returns a file, or 404 if the hash in the path is not the file's.
+/// Returns a file, or 404 if no embedded file has the name and the hash in the path.
 pub(crate) async fn serve(path: web::Path<(String, String)>) -> HttpResponse {
     let (wanted, name) = path.into_inner();
     let Some(file) = Files::get(&name).filter(|file| hash(file) == wanted) else {

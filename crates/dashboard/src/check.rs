@@ -61,7 +61,7 @@ impl<T: 'static> Check<T> {
         self.lock().clone()
     }
 
-    /// Starts the check, and waits a limited time for its end. If the check is running already, returns at once.
+    /// Starts the check, and waits up to `ANSWER_WITHIN` for its end. If the check is running already, returns at once.
     pub(crate) async fn start(&self, now: Timestamp, work: impl Future<Output = Result<T, String>> + 'static) {
         {
             let mut state = self.lock();
@@ -75,7 +75,7 @@ impl<T: 'static> Check<T> {
             // The work runs in an inner task, so that a panic of the work ends the check too.
             let result = rt::spawn(work).await.unwrap_or_else(|error| Err(error.to_string()));
             if let Err(error) = &result {
-                tracing::warn!(%error, "check that an operator started failed; the page of the check shows the error");
+                tracing::warn!(%error, "operator's check failed; its page shows the error");
             }
             *check.lock() = State { running_since: None, last: Some((now, result.map(Arc::new))) };
         });

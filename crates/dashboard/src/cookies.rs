@@ -1,4 +1,5 @@
-//! The cookies of the dashboard. Scripts cannot read them, and browsers do not send them with forms of other sites.
+//! The cookies of the dashboard. Scripts cannot read them, and browsers do not send them with a POST from another
+//! site.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{COOKIE, HeaderValue};

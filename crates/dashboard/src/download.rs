@@ -41,8 +41,8 @@ impl Downloads {
     /// and with the cursor of the previous part for each further part.
     ///
     /// # Errors
-    /// [`Failure::FileUnfinished`]; the failure of the first read. If a later read fails, the connection is cut, so
-    /// that the browser notices that the file is incomplete.
+    /// [`Failure::FileUnfinished`] if another file of the account is unfinished, or the failure of the first read. If a
+    /// later read fails, the connection is cut, so that the browser notices that the file is incomplete.
     pub(crate) async fn csv<C, F>(&self, account: AccountId, name: &str, read: F) -> Result<HttpResponse, Failure>
     where
         C: 'static,

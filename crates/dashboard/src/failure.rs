@@ -23,7 +23,7 @@ pub(crate) enum Failure {
     NotFound,
     /// The path does not serve the method, such as a GET of a path that only receives forms.
     OtherMethod,
-    /// The last permitted wrong code ended the action.
+    /// The user entered too many wrong codes, so the action ended.
     Ended,
     /// Another CSV file of the account is still being downloaded.
     FileUnfinished,
@@ -40,7 +40,7 @@ impl fmt::Display for Failure {
             Self::Forged(why) | Self::BadForm(why) => formatter.write_str(why),
             Self::NotFound => formatter.write_str("not found"),
             Self::OtherMethod => formatter.write_str("the path does not serve the method"),
-            Self::Ended => formatter.write_str("the last wrong code ended the action"),
+            Self::Ended => formatter.write_str("too many wrong codes; the action ended"),
             Self::FileUnfinished => formatter.write_str("another CSV file of the account is still being downloaded"),
             Self::Throttled => formatter.write_str("too many attempts or requests"),
             Self::Unavailable(why) => formatter.write_str(why),

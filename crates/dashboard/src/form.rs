@@ -53,7 +53,7 @@ impl FromRequest for Form {
         Box::pin(async move {
             check_origin(&request)?;
             let body = tokio::time::timeout(ARRIVES_WITHIN, body).await;
-            let body = body.map_err(|_| Failure::BadForm("the form did not arrive in time"))?;
+            let body = body.map_err(|_| Failure::BadForm("the form did not arrive within the time limit"))?;
             let body = body.map_err(|_| Failure::BadForm("the form is too large or did not arrive whole"))?;
             let visit = Visit::of(&request).await?;
             let fields: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
@@ -74,7 +74,7 @@ impl FromRequest for Form {
 /// Checks that a form came from a page of this site.
 ///
 /// # Errors
-/// [`Failure::BadForm`] or [`Failure::Forged`].
+/// [`Failure::BadForm`] if the request has no form, or [`Failure::Forged`] if the form came from another site.
 pub(crate) fn check_origin(request: &HttpRequest) -> Result<(), Failure> {
     let headers = request.headers();
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
@@ -92,8 +92,8 @@ pub(crate) fn check_origin(request: &HttpRequest) -> Result<(), Failure> {
     if is_own { Ok(()) } else { Err(Failure::Forged("the Origin header of the form is missing or names another site")) }
 }
 
-/// Returns whether `origin` is this site: the configured origin, or without one (in development) the host of the
-/// request.
+/// Returns whether `origin` is the configured origin. If none is configured (in development), `origin` must name the
+/// host of the request.
 fn is_own(site: &Site, headers: &HeaderMap, origin: Option<&str>) -> bool {
     let Some(origin) = origin else { return false };
     if let Some(own) = &site.origin {

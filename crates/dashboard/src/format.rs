@@ -1,4 +1,4 @@
-//! Amounts and instants in the form for people.
+//! Formats amounts, percentages, days and instants for pages.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ impl When {
     }
 }
 
-/// Writes the element `time`. Both texts consist of digits and signs, so the output needs no escape.
+/// Writes the element `time`. Neither text contains a character that HTML must escape.
 impl fmt::Display for When {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { local, utc } = self;

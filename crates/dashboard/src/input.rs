@@ -1,4 +1,4 @@
-//! Values that people type into forms.
+//! Parses the amounts that people type into forms.
 
 use cais_domain::money::Money;
 
@@ -9,7 +9,7 @@ const MAX_DECIMALS: usize = 2;
 
 /// Parses an amount in reais: `1234,56`, `1234.56`, `1.234,56` and `1,234.56` are the same amount.
 ///
-/// Returns `None` for all other texts. A text such as `1.234` may mean two amounts, so it is refused too.
+/// Returns `None` for a malformed text. A text such as `1.234` may mean two amounts, so the result is `None` too.
 pub(crate) fn amount(text: &str) -> Option<Money> {
     let text = text.trim().strip_prefix("R$").unwrap_or(text).trim();
     let Some((whole, decimals)) = text.rsplit_once([',', '.']) else { return parse(text, "0") };

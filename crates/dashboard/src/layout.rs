@@ -27,7 +27,7 @@ pub(crate) struct Layout {
     pub(crate) token: String,
     /// The user's e-mail; `None` unless the login is complete.
     pub(crate) user: Option<String>,
-    /// `true` for the holder of an account.
+    /// `true` if a merchant is logged in.
     pub(crate) is_merchant: bool,
     /// The texts of the operators' menu; `None` unless the user is an operator.
     pub(crate) operator: Option<&'static OperatorTexts>,
@@ -82,8 +82,8 @@ pub(crate) fn html(status: StatusCode, template: &impl Template) -> HttpResponse
     }
 }
 
-/// Returns 303 to another page of the dashboard. Of a request, the target contains at most parsed ids, so it cannot
-/// lead to another site.
+/// Returns 303 to another page of the dashboard. Callers put no text of a request except parsed ids into the target, so
+/// it cannot lead to another site.
 pub(crate) fn redirect(to: &str) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
 }

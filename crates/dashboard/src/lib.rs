@@ -1,10 +1,10 @@
 //! The dashboard: server-rendered pages. Every change is a form that works without scripts.
 //!
 //! A new page needs one file in `pages` with its handler and the struct of its template. The template stands in
-//! `templates`, the texts stand in `texts`, and the table of the page's area in `pages` gets one line. The argument of
-//! a handler is a `visit::Visit` or, for a change, a `form::Form`. These extractors load the session and check origin
-//! and token before the handler runs. `guard` adds the security headers and turns each `failure::Failure` into a page.
-//! Pages and command line call the same use cases.
+//! `templates`, the texts stand in `texts`, and a list of paths in `pages/mod.rs` gets one line. The argument of a
+//! handler is a `visit::Visit` or, for a change, a `form::Form`. Both extractors load the session before the handler
+//! runs; `Form` also checks origin and token. `guard` adds the security headers and turns each `failure::Failure` into
+//! a page. Pages and command line call the same use cases.
 
 mod assets;
 mod check;

@@ -10,7 +10,7 @@ use url::form_urlencoded;
 
 use crate::failure::Failure;
 
-/// The parameter with the last row of the previous page, after which the list continues.
+/// The parameter with the id of the previous page's last row, after which the list continues.
 pub(crate) const STARTING_AFTER: &str = "starting_after";
 
 /// The parameters of a request.

@@ -1,4 +1,4 @@
-//! The state that pages share, filled once by the wiring.
+//! The state that pages share. The process creates it once at its start.
 
 use std::sync::Arc;
 

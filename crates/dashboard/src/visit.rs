@@ -26,7 +26,7 @@ use crate::texts::Language;
 
 /// The purpose of the keyed hash that is the token of forms.
 const FORM_PURPOSE: &str = "dashboard-form";
-/// The header of the requests of htmx.
+/// The header that the script library htmx adds to its requests.
 const POLL_HEADER: &str = "hx-request";
 /// The random bytes of the cookie for forms without a session.
 const FORM_BYTES: usize = 16;
@@ -79,7 +79,7 @@ impl Visit {
         if let Some(Visitor { session, .. }) = &visitor
             && !dashboard.logins.throttle.take_request(session.id, dashboard.logins.ports.clock.now())
         {
-            tracing::warn!(session = %session.id, "request refused; the session exceeds its limit");
+            tracing::warn!(session = %session.id, "request refused; the session exceeds its limit of requests");
             return Err(Failure::Throttled);
         }
         // An open page continues to refresh itself after its session has ended. These requests are not logged.
@@ -117,7 +117,7 @@ impl Visit {
     /// Returns the user of a complete login.
     ///
     /// # Errors
-    /// [`Failure::LoginNeeded`].
+    /// [`Failure::LoginNeeded`] without such a login.
     pub(crate) fn complete(&self) -> Result<&Visitor, Failure> {
         self.at(SessionStage::Complete)
     }
@@ -125,7 +125,7 @@ impl Visit {
     /// Returns the user whose password was right and whose code is missing.
     ///
     /// # Errors
-    /// [`Failure::LoginNeeded`].
+    /// [`Failure::LoginNeeded`] without such a user.
     pub(crate) fn half(&self) -> Result<&Visitor, Failure> {
         self.at(SessionStage::Password)
     }
@@ -133,7 +133,7 @@ impl Visit {
     /// Returns the user of a complete login and the user's account.
     ///
     /// # Errors
-    /// [`Failure::LoginNeeded`]; [`Failure::NotFound`] for an operator.
+    /// [`Failure::LoginNeeded`] without a complete login; [`Failure::NotFound`] for an operator.
     pub(crate) fn merchant(&self) -> Result<(&Visitor, AccountId), Failure> {
         let visitor = self.complete()?;
         visitor.user.role.account().map(|account| (visitor, account)).ok_or(Failure::NotFound)
@@ -142,7 +142,7 @@ impl Visit {
     /// Returns the operator of a complete login.
     ///
     /// # Errors
-    /// [`Failure::LoginNeeded`]; [`Failure::NotFound`] for a merchant.
+    /// [`Failure::LoginNeeded`] without a complete login; [`Failure::NotFound`] for a merchant.
     pub(crate) fn operator(&self) -> Result<&Visitor, Failure> {
         let visitor = self.complete()?;
         if visitor.user.role == Role::Operator { Ok(visitor) } else { Err(Failure::NotFound) }
@@ -194,7 +194,7 @@ impl Visit {
         Self { visitor, secret: created.token.expose(), is_new: false, ..self.clone() }
     }
 
-    /// Sets the cookie of a new session.
+    /// Adds the cookie of a new session to a response.
     pub(crate) fn begin_session(&self, mut response: HttpResponse, created: &NewSession) -> HttpResponse {
         if let Some(header) = cookies::set(&self.dashboard.site, Purpose::Session, created.token.expose()) {
             response.headers_mut().append(SET_COOKIE, header);

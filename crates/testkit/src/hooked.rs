@@ -1,4 +1,4 @@
-//! A store with hooks beside its commits.
+//! A store with hooks around its commits.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::MemoryStore;
 
 type Hook = Mutex<Box<dyn FnMut() + Send>>;
 
-/// Runs a hook before each commit is checked, and another one before its caller has the result.
+/// A store that runs a hook before it checks a commit, and another hook before the commit's caller has the result.
 pub struct HookedStore {
     store: Arc<MemoryStore>,
     before: Hook,

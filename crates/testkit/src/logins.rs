@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cais_domain::login::Code;
 use cais_ports::{OneTimeCodes, PasswordHash, PasswordHashError, Passwords, Secret, SigningSecret};
 
-/// Passwords in plain text, with a count of the work.
+/// Passwords in plain text, with a count of hashed and verified passwords.
 #[derive(Debug, Default)]
 pub struct PlainPasswords {
     hashed: AtomicU32,
@@ -33,7 +33,7 @@ impl Passwords for PlainPasswords {
     }
 }
 
-/// Codes that depend on the step and on the first byte of the secret.
+/// Codes that depend on the time step and on the first byte of the secret.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct PlainCodes;
 

@@ -19,7 +19,7 @@ pub(crate) fn guarded_by_us(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::piped()).process_group(0)
 }
 
-/// Kills a process when the test process ends.
+/// A shell that kills a process when the test process ends.
 pub(crate) struct Watchdog(Child);
 
 impl Watchdog {
@@ -57,7 +57,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// Creates an empty folder.
     pub(crate) fn new(prefix: &str) -> Result<Self> {
-        // A server that is ending still writes files. After its end, the folder can be removed.
+        // A server that is ending still writes files, so the removal is repeated until the folder is gone.
         const SCRIPT: &str = r#"read -r _; until rm -rf "$1" && [ ! -e "$1" ]; do sleep 0.1; done"#;
         let path = tempfile::Builder::new().prefix(prefix).tempdir()?.keep();
         let mut shell = Command::new("sh");

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test that chooses from an empty list is wrong")]
 
-/// `SplitMix64`: small and portable.
+/// A generator of pseudo-random numbers by the algorithm `SplitMix64`.
 #[derive(Debug)]
 pub struct Random(
     /// The seed.

@@ -17,8 +17,8 @@ use cais_ports::{ApiKeyRecord, CsvDialect, ResourceRenderer, SplitCredit, Statem
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// Renders a resource as `{"id", "external_id", "status", "amount"}`, with the amount as text. Refunds and infractions also have their
-/// `"charge_id"`. An endpoint is `{"id", "url", "active"}`.
+/// A renderer of short JSON objects. A charge, payout, refund, infraction, deposit or withdrawal is `{"id", "external_id", "status",
+/// "amount"}`, with the amount as text. Refunds and infractions also have their `"charge_id"`.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct TextRepresentation;
 

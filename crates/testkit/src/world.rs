@@ -132,7 +132,7 @@ impl World {
         right(self.store.commit(change).await);
     }
 
-    /// Creates another account.
+    /// Stores an account.
     pub async fn open(&self, account: &Account) {
         self.commit(steps::open_account(account)).await;
     }
@@ -182,7 +182,7 @@ impl World {
         self.commit(steps::confirm_payment(&charge, a_payment(centavos), self.clock.now())).await;
     }
 
-    /// Moves this amount to the available balance, or from it, without an event.
+    /// Moves this amount to the available balance without an event. A negative amount leaves the balance.
     pub async fn give(&self, centavos: i64) {
         let available = LedgerAccount::Merchant(self.account.id, Bucket::Available);
         let fees = LedgerAccount::system(SystemAccount::Fees, self.account.id);
@@ -246,13 +246,13 @@ impl World {
         self.store.balance(&LedgerAccount::system(account, self.account.id)).centavos()
     }
 
-    /// Returns the published events of the account in order.
+    /// Returns the types of the account's published events, in order.
     #[must_use]
     pub fn event_types(&self) -> Vec<EventType> {
         self.store.events(self.account.id).iter().map(|stored| stored.event.kind).collect()
     }
 
-    /// Returns the published events, except those of paid charges.
+    /// Returns the types of the account's published events in order, except `charge.paid`.
     #[must_use]
     pub fn later_event_types(&self) -> Vec<EventType> {
         self.event_types().into_iter().filter(|kind| *kind != EventType::ChargePaid).collect()

@@ -35,7 +35,7 @@ struct ConfirmPage<'a> {
     until: When,
 }
 
-/// The action was confirmed before. The page says how to replace a result that the user has not seen.
+/// The page of an action that was confirmed before. It explains how to replace a result that the user has not seen.
 #[derive(Template)]
 #[template(path = "confirmed.html")]
 struct ConfirmedPage<'a> {
@@ -93,7 +93,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
     match begin::find(logins, visit.complete()?, id).await {
         Ok(found) if found.action.is_order() => return Err(Failure::NotFound),
         Ok(_) => {}
-        // The browser drops the answer to the first of two forms, for example after a double click.
+        // The form was sent twice, for example by a double click. The browser drops the answer to the first form.
         Err(LoginError::Over) => return confirmed_before(visit, id, StatusCode::CONFLICT).await,
         Err(error) => return Err(error.into()),
     }

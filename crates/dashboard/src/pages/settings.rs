@@ -63,7 +63,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     Ok(visit.ok(&shown))
 }
 
-/// Returns a fee in the form for people: `R$ 0.50 + 0.99%, at least R$ 1.00`.
+/// Returns a fee as a text, such as `R$ 0.50 + 0.99%, at least R$ 1.00`.
 fn fee(rule: &FeeRule, language: Language) -> String {
     let t = SettingsTexts::of(language);
     let percentage = rule.percentage().to_string();

@@ -40,7 +40,7 @@ pub(super) struct World {
     pub(super) store: Arc<MemoryStore>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) psp: FakePsp,
-    /// The unfinished files.
+    /// The accounts with an unfinished CSV file.
     pub(super) exports: ExportPlaces,
 }
 

@@ -14,7 +14,7 @@ const OTHER: &str = "bia@shop.example";
 const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
 const SCRIPT: &str = "\"><script>alert(1)</script>";
 
-/// Returns the visible deposits of the account.
+/// Returns the deposits of the account that its list shows.
 async fn deposits(shop: &Shop<'_>) -> Vec<Deposit> {
     let page = PageRequest { limit: 200, starting_after: None };
     shop.world.store.list_crypto_deposits(shop.base.account.id, page).await.unwrap().rows

@@ -20,7 +20,7 @@ use super::{charges, keys, webhooks};
 
 const EMAIL: &str = "ana@shop.example";
 const OTHER: &str = "bia@shop.example";
-/// Ends an attribute in either kind of quotes and runs a script.
+/// A text that ends an attribute in either kind of quotes and runs a script.
 const TEXT: &str = "'\"><script>alert(1)</script>";
 const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
 

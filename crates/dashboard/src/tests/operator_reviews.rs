@@ -41,7 +41,8 @@ fn stored(world: &World) -> Infraction {
     world.store.infractions().pop().unwrap()
 }
 
-/// Creates a deposit of 40 USDT on Ethereum, and pays these coins, which wait for an operator. Returns the deposit's id.
+/// Creates a deposit of 40 USDT on Ethereum, and pays `coins` of `currency`, so that an operator must decide. Returns
+/// the deposit's id.
 async fn coins_in_review(shop: &mut Shop<'_>, currency: Currency, coins: &str) -> String {
     let fields = [("amount", "200,00"), ("currency", "usdterc20")];
     let quote = shop.fill("/crypto/deposits/new", &fields).await.location().to_owned();
@@ -184,7 +185,7 @@ async fn payment_in_review_is_credited_with_a_code() {
     assert!(browser.get("/operator/audit").await.body.contains("crypto_payment.resolve"));
 }
 
-/// 100 USDT are more than twice the requested coins. At R$ 5.00 they are worth R$ 500.00.
+/// 100 USDT are more than twice the requested coins, so an operator must decide. At R$ 5.00 they are worth R$ 500.00.
 #[actix_web::test]
 async fn credit_at_the_rate_shows_its_amounts_before_the_code() {
     let world = World::new(None);

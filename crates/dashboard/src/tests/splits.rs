@@ -7,7 +7,7 @@ use cais_testkit::builders::{a_split, terms};
 use super::browser::World;
 use super::shop::{Shop, an_operator_browser};
 
-/// Creates a charge of R$ 100.00 with a fee of R$ 1.49, of which the other shop has 30 %. Its part is R$ 29.55.
+/// Creates a charge of R$ 100.00 with a fee of R$ 1.49. The recipient has 30 % of the net amount: R$ 29.55.
 async fn shared(giver: &Shop<'_>, recipient: &Shop<'_>) -> Charge {
     let money = Money::from_centavos;
     let split = a_split(&[(recipient.base.account.id, "30")]);

@@ -41,7 +41,7 @@ catalogue! {
 }
 
 impl ActionTexts {
-    /// Returns the name of an action; `None` for an action of another version.
+    /// Returns the name of an action; `None` for an action of another version of the service.
     pub(crate) fn action(&self, action: &str) -> Option<&'static str> {
         let text = match action {
             "account.create" => self.account_create,

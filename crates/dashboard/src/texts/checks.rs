@@ -14,7 +14,7 @@ catalogue! {
     what: "Conta ou regra", "Account or rule";
     expected: "Esperado", "Expected";
     stored: "Guardado", "Stored";
-    centavos: "Valores em centavos.", "Values in centavos.";
+    centavos: "Valores em centavos; sequências de eventos em números.", "Amounts in centavos; event sequences as numbers.";
     coins: "Moedas no processador", "Coins at the processor";
     currency: "Moeda", "Currency";
     amount: "Quantidade", "Coins";

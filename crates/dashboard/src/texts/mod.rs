@@ -30,7 +30,7 @@ impl Language {
         }
     }
 
-    /// Returns the texts of the frame.
+    /// Returns the texts of the frame, of logins, keys and failures.
     pub(crate) const fn texts(self) -> &'static Texts {
         Texts::of(self)
     }

@@ -88,7 +88,7 @@ catalogue! {
     details: "Detalhes", "Details";
 
     callbacks: "Avisos sem correspondência", "Unmatched callbacks";
-    callbacks_text: "Estes avisos de adquirentes não correspondem a nenhuma cobrança, saque ou infração.", "These callbacks of acquirers match no charge, payout or infraction.";
+    callbacks_text: "Estes avisos não correspondem a nenhuma cobrança, saque, infração ou depósito em cripto.", "These callbacks match no charge, payout, infraction or crypto deposit.";
     callbacks_none: "Todos os avisos têm correspondência.", "Every callback is matched.";
     acquirer: "Adquirente", "Acquirer";
     received: "Recebido", "Received";

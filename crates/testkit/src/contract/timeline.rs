@@ -91,7 +91,7 @@ pub async fn pages_of_a_timeline_are_stable_while_rows_arrive(h: &mut Harness) {
     }
 }
 
-/// A cursor marks a place between rows, even one that the filter hides.
+/// A cursor marks a place in the list, and may be the key of a row that the filter hides.
 pub async fn timeline_cursor_need_not_match(h: &mut Harness) {
     let account = h.account().await.id;
     let older = h.charge(charge_now(account, ChargeStatus::Pending)).await;
@@ -106,8 +106,8 @@ pub async fn timeline_cursor_need_not_match(h: &mut Harness) {
     assert_eq!(page, Page { rows: vec![newer, older], has_more: false });
 }
 
-/// These transactions are not listed, do not set `has_more`, and are not found by their keys. They appear at their place once
-/// they are visible.
+/// Unfinished and foreign transactions are not listed, do not set `has_more`, and are not found by their keys. A payout appears at
+/// its place once it is sent.
 pub async fn unfinished_and_foreign_transactions_are_not_shown(h: &mut Harness) {
     let [account, other, creator] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let visible = h.charge(charge_now(account, ChargeStatus::Pending)).await;
@@ -188,7 +188,8 @@ pub async fn transactions_are_found_by_their_keys(h: &mut Harness) {
     }
 }
 
-/// Creates a charge and a payout in every status, and shares in the other's charges between them. Returns the visible ones, oldest first.
+/// Creates a charge and a payout in every status, and shares in charges of `other` between them. Returns the visible ones, oldest
+/// first.
 async fn fill(h: &Harness, account: AccountId, other: AccountId) -> Vec<Transaction> {
     let mut written = Vec::new();
     let mut payouts = PayoutStatus::ALL.into_iter();
@@ -226,7 +227,7 @@ async fn splits(h: &Harness, account: AccountId) -> Vec<SplitCredit> {
     lines.map(|line| SplitCredit { id: line.id, amount: line.amount, created_at: line.created_at }).collect()
 }
 
-/// Returns a charge that was created at the instant in its id, as ids of the service are.
+/// Returns a charge that was created at the instant in its id, like every charge of the service.
 fn charge_now(account: AccountId, status: ChargeStatus) -> Charge {
     let charge = a_charge(account);
     let id: ChargeId = charge.id;

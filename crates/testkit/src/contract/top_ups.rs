@@ -15,7 +15,7 @@ use crate::builders::{a_payment, a_return_id, a_split, an_end_to_end_id, new_ref
 /// More than any account has, so that a block of this amount is never filled.
 const TOO_MUCH: i64 = 1_000_000;
 
-/// The credits cover every way in which money becomes available or pending.
+/// Tests every kind of credit by which money becomes available or pending.
 pub async fn credits_of_every_kind_top_up_blocks(h: &mut Harness) {
     // A paid charge, without and with a delay, and an overpayment.
     for (delay_s, centavos, expected) in [(0, 1_000, 940), (600, 1_000, 940), (0, 1_007, 947), (600, 900, 900)] {
@@ -45,7 +45,7 @@ pub async fn credits_of_every_kind_top_up_blocks(h: &mut Harness) {
     assert_all_held(h, &dispute, 940).await;
 }
 
-/// A share in another's charge tops up blocks of its beneficiary, never of the creator: infractions never touch a beneficiary.
+/// A share in another account's charge tops up the blocks of its beneficiary, never those of the charge's creator.
 pub async fn shares_top_up_blocks_of_their_receiver_only(h: &mut Harness) {
     let [creator, receiver, other] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let mut charge = pending_charge(creator);
@@ -58,7 +58,7 @@ pub async fn shares_top_up_blocks_of_their_receiver_only(h: &mut Harness) {
     assert_eq!(h.balances(other).await, [94, 0, 0, 0]);
 }
 
-/// The oldest infraction is topped up first, in any order of arrival. If a credit exceeds the missing amount, the rest
+/// The oldest infraction is topped up first, in whatever order the blocks were created. If a credit exceeds the missing amount, the rest
 /// tops up the next block.
 pub async fn oldest_infraction_is_topped_up_first(h: &mut Harness) {
     let account = h.account().await.id;
@@ -98,7 +98,7 @@ pub async fn change_set_tops_up_blocks_once_at_its_end(h: &mut Harness) {
     assert_all_held(h, &dispute, 35).await;
 }
 
-/// The seized money reduces the earliest releases: they move less, or nothing. Later releases keep their delay.
+/// The seized money reduces the earliest releases: they move less, or nothing. Later releases move their whole amount.
 pub async fn seized_pending_money_is_not_released(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200, 300] {
@@ -152,7 +152,7 @@ pub async fn freed_pending_money_is_pending_again(h: &mut Harness) {
     h.audit().await;
 }
 
-/// Freed money waits for the remaining releases, each at its own time, even with several in one change set.
+/// Freed money waits for the remaining releases, each at its own time, even if one change set frees several blocks.
 pub async fn freed_pending_money_is_released_in_time(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200] {
@@ -221,7 +221,7 @@ async fn assert_all_held_of(h: &Harness, dispute: &Dispute, held: i64, in_transi
     assert_eq!(h.balances(dispute.account).await, [0, 0, held, in_transit]);
 }
 
-/// Returns all releases that are due then, of all accounts.
+/// Returns the releases of all accounts that are due at `now`.
 async fn due(h: &Harness, now: Timestamp) -> Vec<Release> {
     h.store.list_due_releases(now, 50).await.unwrap()
 }

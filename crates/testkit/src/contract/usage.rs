@@ -54,7 +54,7 @@ fn request(account: &Account, at_s: i64) -> LoggedRequest {
     }
 }
 
-/// Requests come back newest first, once, by account. A trim keeps the newest; housekeeping removes by age.
+/// Requests are listed by account, each once, newest first. A trim keeps the newest requests; housekeeping removes requests by age.
 pub async fn requests_are_listed_trimmed_and_pruned(h: &mut Harness) {
     let (account, other) = (h.account().await, h.account().await);
     let [oldest, middle, newest] = [0, 1, 2].map(|at_s| request(&account, at_s));
@@ -125,7 +125,7 @@ pub async fn entries_are_summed_by_hour(h: &mut Harness) {
     assert_eq!(sums.hours.iter().map(|sum| sum.incoming.centavos()).sum::<i64>(), gross);
 }
 
-/// A sum over pages is the sum over all entries.
+/// A sum covers at most `limit` entries, and the next sum continues after the last of them.
 pub async fn sums_are_bounded_and_continue(h: &mut Harness) {
     let account = h.account().await;
     for at_s in 0..7 {

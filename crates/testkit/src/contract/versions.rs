@@ -61,7 +61,7 @@ pub async fn stale_change_leaves_nothing(h: &mut Harness) {
     assert_eq!(stored, Some(charge));
 }
 
-/// One list generates the statements of all records. The test covers records with each form of key.
+/// The list `cais_ports::records` generates the statements of all records, so this test covers only records with each form of key.
 pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     let mut account = h.account().await;
     let (mut key, mut callback) = (a_key(account.id), a_callback());
@@ -111,7 +111,8 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     }
 }
 
-/// The second insert of a record is refused. A record that never changes has no version, so the store may report a defect.
+/// The second insert of a record is refused. A record that never changes has no version, so the store may
+/// return `Corrupt` for it.
 pub async fn record_is_inserted_once(h: &mut Harness) {
     let charge = h.pending_charge(h.account().await.id).await;
     let paid = steps::confirm_payment(&charge, a_payment(1_000), start());
@@ -130,7 +131,7 @@ pub async fn record_is_inserted_once(h: &mut Harness) {
     }
 }
 
-/// The store may combine concurrent updates of one record into one transaction.
+/// The store may combine concurrent updates of one record into one transaction. Exactly one of them succeeds.
 pub async fn second_update_in_a_batch_is_stale(h: &mut Harness) {
     let account = h.account().await;
     for _ in 0..16 {

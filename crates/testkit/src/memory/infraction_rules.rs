@@ -87,7 +87,7 @@ fn judge_each(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Returns the centavos that were debited from the account.
+/// Returns the centavos that a lost infraction debited from the account; 0 for other infractions.
 fn lost(infraction: &Infraction) -> i128 {
     match infraction.state {
         InfractionState::Lost { returned, .. } => centavos(returned),
@@ -111,7 +111,7 @@ mod tests {
     use crate::builders::{a_payment, an_account, new_infraction, pending_charge, start, steps};
     use crate::memory::MemoryStore;
 
-    /// Creates a lost infraction, an under-funded one, and money that was seized before its release.
+    /// Returns a store with a lost infraction, an under-funded one, and money that was seized before its release.
     async fn lived_in() -> MemoryStore {
         let store = MemoryStore::default();
         let account = an_account();

@@ -129,7 +129,7 @@ fn credits(entry: &Entry) -> bool {
     from_settlement && brought && entry.amount.is_negative()
 }
 
-/// Checks the sequence numbers: the oldest may be removed, and the rest has no gap up to the last.
+/// Checks the sequence numbers of events. The oldest events may be removed; the rest has no gap up to the last number.
 fn judge_sequences(state: &State, report: &mut LedgerReport) {
     for (account, last) in &state.snapshot.ledger.sequences {
         let kept = state.events.get(account).map_or(&[][..], Vec::as_slice);

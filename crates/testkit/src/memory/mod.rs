@@ -67,7 +67,7 @@ struct Plan {
     crashes: BTreeMap<u64, Crash>,
     /// `true` if no call gets a reply.
     unreachable: bool,
-    /// The longest span whose read is in time.
+    /// The longest span that reconciliation can read; the read of a longer span fails. `None`: no limit.
     longest_span: Option<SignedDuration>,
 }
 
@@ -76,7 +76,7 @@ struct Plan {
 pub struct MemoryStore {
     state: Mutex<State>,
     plan: Mutex<Plan>,
-    /// Queues with new deliveries that were not returned yet.
+    /// Queues with new deliveries that `hinted` has not returned yet.
     hints: Mutex<BTreeSet<EndpointQueue>>,
     hint: Notify,
 }

@@ -19,13 +19,13 @@ use super::state::{Entry, State};
 /// The moved amounts of a payout or refund, in centavos.
 #[derive(Debug, Default, Clone, Copy)]
 struct Moved {
-    /// In transit.
+    /// The amount in transit.
     held: i128,
-    /// Sent.
+    /// The sent amount, without the fee.
     sent: i128,
-    /// Kept by the system accounts.
+    /// The fee, which the system account `fees` keeps.
     kept: i128,
-    /// Returned.
+    /// The returned part of the sent amount.
     back: i128,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
     judge_parts(state, report);
 }
 
-/// Checks that the sums of a charge equal its refunds in flight and its completed refunds.
+/// Checks the sums that a charge stores: its refunds in flight, and its completed refunds with the returns of lost infractions.
 fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     let sum = |counts: &dyn Fn(RefundStatus) -> bool| -> i128 {
         let own = state.tables.refunds.values().filter(|refund| refund.charge == id && counts(refund.state.status()));
@@ -110,7 +110,7 @@ fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     compare(report, &format!("completed refunds of {id}"), done, centavos(totals.done));
 }
 
-/// Returns the centavos of the charge that were returned without refunds.
+/// Returns the centavos of the charge that were returned because of lost infractions.
 fn lost(state: &State, id: ChargeId) -> i128 {
     let own = state.tables.infractions.values().filter(|infraction| infraction.charge == id);
     let refunded = own.map(|infraction| match infraction.state {
@@ -162,7 +162,7 @@ mod tests {
     use cais_domain::payout::PayoutStatus;
     use cais_ports::{Maintenance as _, Store as _};
 
-    /// Creates a split charge with pending money, and a payout and a refund in flight.
+    /// Returns a store with a split charge whose money is pending, a payout in flight and a refund in flight.
     async fn lived_in() -> MemoryStore {
         let store = MemoryStore::default();
         let (account, other) = (an_account(), an_account());

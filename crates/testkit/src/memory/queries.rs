@@ -147,7 +147,7 @@ impl KeyQueries for MemoryStore {
         };
         match state.tables.accounts.get(&RecordKey::Account { id: key.account }) {
             Some(account) => Ok(Some((key.clone(), account.clone()))),
-            None => Err(QueryError::Corrupt("a key of no account".to_owned())),
+            None => Err(QueryError::Corrupt("the account of an API key does not exist".to_owned())),
         }
     }
 

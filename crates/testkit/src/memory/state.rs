@@ -27,21 +27,21 @@ use crate::builders::fresh;
 /// A side of a transfer, as the statement shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its identifier, greater than those of all entries before it.
+    /// The entry's identifier, greater than those of all earlier entries.
     pub id: EntryId,
     /// The ledger account.
     pub account: LedgerAccount,
     /// The amount; a debit is negative.
     pub amount: Money,
-    /// The balance of the account after it.
+    /// The balance of the ledger account after the entry.
     pub balance_after: Money,
     /// The kind.
     pub kind: EntryKind,
-    /// The public id of the resource that caused it.
+    /// The public id of the resource that caused the entry.
     pub resource: Option<String>,
-    /// The end-to-end id of its Pix.
+    /// The end-to-end id of the Pix that caused the entry.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The instant.
+    /// The instant of the commit.
     pub at: Timestamp,
 }
 
@@ -63,7 +63,7 @@ impl Entry {
 /// An event with its sequence number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// 1 for the account's first.
+    /// The number of the event within its account; 1 for the first.
     pub sequence: i64,
     /// The event.
     pub event: NewEvent,
@@ -162,7 +162,7 @@ impl State {
     pub(super) fn commit(&mut self, change: ChangeSet) -> Result<(Committed, Vec<EndpointQueue>), CommitError> {
         self.snapshot.open(&change);
         if change.writes.iter().any(|write| self.has_key_id(write)) {
-            // The other checks come first.
+            // An error of the other checks has precedence.
             judge(&mut self.snapshot.clone(), &change, &StoreIds)?;
             return Err(CommitError::Corrupt("the id of a key exists".to_owned()));
         }
@@ -195,7 +195,8 @@ impl IdGenerator for StoreIds {
     }
 }
 
-/// Returns an id of the store's own, greater than every one before. The range is separate from those of test sources.
+/// Returns an id that is greater than every earlier id. No `SequentialIds` returns this id, because its number is one higher than its
+/// timestamp.
 pub(super) fn next_id<K: IdKind>() -> Id<K> {
     Id::new(Uuid::from_u128(fresh::<K>().uuid().as_u128().saturating_add(1)))
 }

@@ -66,7 +66,7 @@ impl StatementQueries for MemoryStore {
     }
 }
 
-/// Returns the bucket that moved, if the account's statement shows it.
+/// Returns the bucket of the entry; `None` if the account's statement does not show the entry.
 fn shown(entry: &Entry, account: AccountId) -> Option<Bucket> {
     match entry.account {
         LedgerAccount::Merchant(holder, bucket) if holder == account => (bucket != Bucket::InTransit).then_some(bucket),

@@ -1,4 +1,4 @@
-//! The tables of the store in memory: one for each type in the list of records.
+//! The tables of the store in memory: one for each type in the list `cais_ports::records`.
 
 use std::collections::BTreeMap;
 

@@ -21,7 +21,7 @@ pub(super) struct Install {
 }
 
 impl Install {
-    /// Finds the newest version in Debian's folder, or the one on the path.
+    /// Finds the newest version in Debian's folder; without one, the first on `PATH`.
     pub(super) fn find() -> Result<Self> {
         let mut versions: Vec<(u32, PathBuf)> = fs::read_dir(DEBIAN)
             .into_iter()
@@ -52,7 +52,7 @@ impl Install {
         self.run_as_server(self.path(program))
     }
 
-    /// Returns a shell with the rights of the server.
+    /// Returns a shell that runs as the server's user.
     pub(super) fn shell(&self) -> Command {
         self.run_as_server("sh".into())
     }

@@ -20,7 +20,7 @@ use install::Install;
 const DEADLINE: Duration = Duration::from_mins(1);
 /// The largest number of ports to try if another process uses a port first.
 const PORTS_TRIED: u32 = 10;
-/// Enough for many stores in one test process.
+/// The connections of a server: enough for many stores in one test process.
 const MAX_CONNECTIONS: u32 = 300;
 
 /// The settings of a server.
@@ -140,7 +140,7 @@ impl Cluster {
         self.port
     }
 
-    /// Returns the path of the certificate that signs the server's, in PEM. The file exists if the server was started with TLS.
+    /// Returns the path of the server's self-signed certificate, in PEM. The file exists if the server was started with TLS.
     #[must_use]
     pub fn root_certificate(&self) -> PathBuf {
         self.folder.path().join("data/server.crt")
@@ -158,7 +158,7 @@ impl Drop for Cluster {
     }
 }
 
-/// Starts the server below a shell that ends the server after this end of the pipe is closed.
+/// Starts the server below a shell that ends the server after the test process has closed its end of the pipe.
 fn supervise(install: &Install, data: &Path, port: u16, options: Options) -> Result<Child> {
     const SCRIPT: &str = r#"
 log=$1; shift
@@ -191,7 +191,7 @@ kill $reader
     guarded_by_us(&mut shell).spawn().context("cannot start the supervisor of PostgreSQL")
 }
 
-/// Waits until the server is ready. Returns `false` if it ended instead, for example because the port is in use.
+/// Waits until the server is ready. Returns `false` if the server ended instead, for example because the port is in use.
 ///
 /// The server's own file shows readiness, so that another server on the same port is never confused with it.
 fn wait_until_ready(supervisor: &mut Child, data: &Path) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! The payments of deposits.
+//! The payments of deposits at the simulated processor.
 
 use cais_domain::crypto::deposit::ArrivedCoins;
 use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId};
@@ -16,7 +16,7 @@ impl FakeProcessor {
         change(right(state.payments.iter_mut().find(|payment| payment.id == *id).ok_or("no such payment")));
     }
 
-    /// Sets status and coins of the payment.
+    /// Sets the status of the payment, and its received coins in USDT.
     pub fn pay(&self, id: &ProcessorId, status: UpstreamDepositStatus, usdt: &str) {
         let coins = right(CryptoAmount::parse(Currency::UsdtErc20, usdt));
         self.change_payment(id, |payment| {
@@ -25,7 +25,7 @@ impl FakeProcessor {
         });
     }
 
-    /// Adds a later payment to the address, without our identifier. Returns its id.
+    /// Adds a later payment to the address of the payment `parent`, without our identifier. Returns the new payment's id.
     #[must_use]
     pub fn pay_again(&self, parent: &ProcessorId, usdt: &str) -> ProcessorId {
         let first = self.state().payments.iter().find(|payment| payment.id == *parent).cloned();

@@ -1,4 +1,5 @@
-//! The simulated crypto processor and source of rates. Every creation makes a new payment or batch, also a repeat with the same identifier.
+//! The simulated crypto processor and source of rates. Every creation makes a new payment, or a new batch with one
+//! withdrawal. A repeat with the same identifier makes another one.
 
 mod deposits;
 mod withdrawals;
@@ -29,21 +30,21 @@ const PAGE: usize = 2;
 pub struct State {
     /// The reply to creations.
     pub creating: Sending,
-    /// The reply to verifications.
+    /// The reply to the verification of a batch by a one-time code.
     pub verifying: Sending,
     /// The reply to reads of payments and withdrawals.
     pub looking: Looking,
-    /// True if each address can receive coins.
+    /// `true` if each address can receive coins.
     pub accepts_addresses: bool,
-    /// True if the processor answers reads of minimums, prices, addresses and balances.
+    /// `true` if the processor answers reads of minimums, prices, addresses and balances.
     pub prices: bool,
     /// The price of each coin but USDT; `None`: no reply.
     pub usdt_per_coin: Option<&'static str>,
     /// The technical minimum in coins; `None`: no reply.
     pub minimum: Option<&'static str>,
-    /// BRL for a dollar, for buyers and sellers; `None`: no reply.
+    /// The price of a dollar in BRL: the buying and the selling rate; `None`: no reply.
     pub brl_per_usd: Option<(&'static str, &'static str)>,
-    /// The instant of publication of that rate; `None`: the current one.
+    /// The instant of publication of the price of a dollar; `None`: the current instant.
     pub published_at: Option<Timestamp>,
     /// The balances that can be sent.
     pub balances: Vec<CryptoAmount>,
@@ -70,7 +71,8 @@ pub struct FakeProcessor {
 }
 
 impl FakeProcessor {
-    /// Creates a processor without records that accepts every order. BTC costs 100,000 USDT, a dollar costs R$ 5.00.
+    /// Creates a processor without records that accepts every order. Each coin but USDT costs 100,000 USDT, and a
+    /// dollar costs R$ 5.00.
     #[must_use]
     pub fn new(clock: Arc<ManualClock>) -> Self {
         let state = State {
@@ -139,7 +141,7 @@ impl FakeProcessor {
         }
     }
 
-    /// Returns a number, unless the processor is silent about all of them.
+    /// Returns the value that `read` returns. No reply arrives if the value is `None` or `State::prices` is `false`.
     fn number<T>(&self, read: impl FnOnce(&State) -> Option<T>) -> Result<T, AcquirerError> {
         let state = self.state();
         read(&state).filter(|_| state.prices).map_or_else(silent, Ok)
@@ -242,7 +244,7 @@ impl CryptoProcessor for FakeProcessor {
         Ok(ours.pop())
     }
 
-    /// Returns pages of two withdrawals of all time: the processor adds days around the period.
+    /// Returns pages of two withdrawals, whatever the period, because the real processor also shows days around the period.
     async fn list_withdrawals(
         &self,
         request: ListRequest,

@@ -31,7 +31,7 @@ impl Batch {
     }
 }
 
-/// A request of a creation, and its time of arrival.
+/// The time of arrival of a late request, and the withdrawal to create.
 pub(super) type Late = (Timestamp, CryptoWithdrawalOrder);
 
 impl FakeProcessor {
@@ -45,7 +45,7 @@ impl FakeProcessor {
         self.state().verifying = verifying;
     }
 
-    /// Sets the reply to reads of withdrawals.
+    /// Sets the reply to reads of payments and withdrawals.
     pub fn set_looking(&self, looking: Looking) {
         self.state().looking = looking;
     }
@@ -59,7 +59,7 @@ impl FakeProcessor {
         }
     }
 
-    /// Sets the status of every batch that is shown as `Failed`: the processor sends its coins, or never will.
+    /// Sets the status of every batch that is `Failed`, as if the processor sent its coins after all, or rejected it.
     pub fn end_failed(&self, status: UpstreamWithdrawalStatus) {
         for batch in &mut self.state().batches {
             if batch.record.status == UpstreamWithdrawalStatus::Failed {
@@ -80,7 +80,7 @@ impl FakeProcessor {
         self.state().batches.clear();
     }
 
-    /// Adds a batch that no request of ours created: a repeat of the last one, or the batch of another system.
+    /// Adds a copy of the last batch with this status and this `order`, as if a repeated request or another system had created it.
     #[must_use]
     pub fn add_batch(&self, status: UpstreamWithdrawalStatus, order: Option<CryptoWithdrawalId>) -> ProcessorId {
         let (batch, now) = (a_processor_id(), self.clock.now());
@@ -105,7 +105,7 @@ impl FakeProcessor {
         self.state().batches.iter().map(Batch::record).collect()
     }
 
-    /// Returns the number of requests of a creation that left us, of all withdrawals.
+    /// Returns the number of requested creations of all withdrawals, without those that certainly did not arrive.
     #[must_use]
     pub fn requests(&self) -> u32 {
         self.state().requests.values().sum()
@@ -124,7 +124,7 @@ impl FakeProcessor {
     }
 }
 
-/// Sets a status with plausible facts.
+/// The change of a record's status, with the fields that such a record has.
 trait SetStatus {
     fn set(&mut self, status: UpstreamWithdrawalStatus);
 }
@@ -169,7 +169,7 @@ impl State {
         now: Timestamp,
     ) -> Result<UpstreamWithdrawal, AcquirerError> {
         let requests = self.requests.entry(order.id).or_default();
-        // A request that certainly had no effect may be made again.
+        // A request that certainly did not arrive is not counted, because it may be repeated.
         if self.creating != Sending::Down {
             *requests = requests.saturating_add(1);
         }
@@ -240,7 +240,7 @@ impl State {
         Ok(CodeOutcome::Accepted)
     }
 
-    /// Lets late requests arrive, and rejects batches that were not verified in time.
+    /// Executes late requests that are due, and rejects batches that were not verified within `UNVERIFIED_FOR`.
     pub(super) fn pass_time(&mut self, now: Timestamp) {
         let (arrived, late): (Vec<Late>, _) =
             std::mem::take(&mut self.late).into_iter().partition(|(at, _)| *at <= now);

@@ -16,7 +16,7 @@ use crate::builders::a_return_id;
 #[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test that names a missing record fails here")]
 #[expect(clippy::must_use_candidate, reason = "a test may ignore the name of the added record")]
 impl FakePsp {
-    /// Opens a dispute of a Pix, in centavos, with one week left for a defense. Returns its id.
+    /// Opens a dispute of a Pix with this amount in centavos and one week for a defense. Returns the dispute's id.
     pub fn dispute(&self, end_to_end_id: &EndToEndId, centavos: i64) -> String {
         let now = self.clock.now();
         let mut state = self.state();
@@ -75,7 +75,7 @@ impl FakePsp {
         });
     }
 
-    /// Stores a defense from another party.
+    /// Stores a defense that the service did not send.
     pub fn receive_defense(&self, id: &str, text: &str) {
         let now = self.clock.now();
         self.change(id, |row| {
@@ -97,7 +97,7 @@ impl FakePsp {
         }
     }
 
-    /// Returns an amount of a Pix, in centavos, because of an infraction.
+    /// Adds a completed return of a Pix because of an infraction, with this amount in centavos.
     pub fn take_back(&self, end_to_end_id: &EndToEndId, centavos: i64) {
         self.begin_to_take(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
     }
@@ -110,7 +110,7 @@ impl FakePsp {
         self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
     }
 
-    /// Sums the returns of a Pix because of infractions, in centavos.
+    /// Returns the sum of a Pix's returns because of infractions, in centavos.
     pub fn lost(&self, end_to_end_id: &EndToEndId) -> i64 {
         let mut state = self.state();
         let payments = state.payments().filter(|payment| payment.end_to_end_id == *end_to_end_id);

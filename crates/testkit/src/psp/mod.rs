@@ -35,7 +35,7 @@ pub enum Sending {
     Completes,
     /// Accepted, and failed at once.
     Fails,
-    /// Certainly not accepted; a later request may be.
+    /// Certainly not accepted; a later request may be accepted.
     Down,
     /// Refused for a business reason.
     Refuses,
@@ -47,7 +47,7 @@ pub enum Sending {
     ArrivesLate,
     /// Like [`Sending::ArrivesLate`], and repeats are refused while the request is in transit.
     ArrivesLateAndRefuses,
-    /// A different order is accepted instead.
+    /// An order with the smallest amount is accepted instead.
     Garbles,
     /// Accepted. A server between node and acquirer repeats the request, and the repeat is refused.
     TakesAndRefuses,

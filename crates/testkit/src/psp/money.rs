@@ -64,7 +64,7 @@ impl FakePsp {
         self.change_charge(txid, |charge| charge.status = status);
     }
 
-    /// Pays that many centavos to the charge.
+    /// Pays this many centavos to the charge. Returns the end-to-end id of the Pix.
     pub fn pay(&self, txid: &Txid, centavos: i64) -> EndToEndId {
         let end_to_end_id = an_end_to_end_id();
         self.pay_as(txid, centavos, end_to_end_id.clone());
@@ -82,7 +82,7 @@ impl FakePsp {
         charge.payments.push(payment);
     }
 
-    /// Pays into the account without a charge of this acquirer.
+    /// Adds a received Pix that pays no charge of this acquirer. Returns its end-to-end id.
     pub fn receive(&self, txid: Option<Txid>, centavos: i64) -> EndToEndId {
         let end_to_end_id = an_end_to_end_id();
         let payment = self.payment(end_to_end_id.clone(), centavos);
@@ -100,7 +100,7 @@ impl FakePsp {
         change(self.state().payments().find(|payment| payment.end_to_end_id == *end_to_end_id).unwrap());
     }
 
-    /// Returns an amount of a Pix, in centavos, without an order.
+    /// Adds a return of a Pix that no order requested, with this amount in centavos and this progress.
     pub fn return_unasked(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let (name, return_id) = ("theirs".to_owned(), Some(a_return_id()));
         let (nature, amount) = (ReturnNature::Ordinary, Money::from_centavos(centavos));
@@ -108,14 +108,14 @@ impl FakePsp {
         self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
     }
 
-    /// Sets the progress of every refund.
+    /// Sets the progress of every return of a received Pix.
     pub fn settle_refunds(&self, progress: &UpstreamProgress) {
         for back in self.state().payments().flat_map(|payment| payment.returns.iter_mut()) {
             back.progress = progress.clone();
         }
     }
 
-    /// Ends every open refund and payout with that progress.
+    /// Ends every open return and payout with that progress.
     pub fn settle_open(&self, progress: &UpstreamProgress) {
         let mut state = self.state();
         for back in state.payments().flat_map(|payment| payment.returns.iter_mut()) {
@@ -130,14 +130,14 @@ impl FakePsp {
         }
     }
 
-    /// Removes the record of every refund.
+    /// Removes the record of every return of a received Pix.
     pub fn forget_returns(&self) {
         for payment in self.state().payments() {
             payment.returns.clear();
         }
     }
 
-    /// Sums the refunds that arrived or may arrive, in centavos.
+    /// Returns the sum of the returns that arrived or may arrive, in centavos.
     pub fn returned(&self) -> i64 {
         self.state().payments().map(|payment| payment.amount.centavos() - left(payment)).sum()
     }
@@ -185,7 +185,7 @@ impl FakePsp {
         self.change_only_payout(|payout| payout.progress = UpstreamProgress::Failed { reason });
     }
 
-    /// Returns that many centavos of the only payout.
+    /// Adds a return of the only payout, with this amount in centavos. Returns the return's id.
     pub fn return_payout(&self, centavos: i64) -> ReturnId {
         let return_id = a_return_id();
         let part =

@@ -39,15 +39,15 @@ impl OrderKind {
 /// A request with an effect at the acquirer.
 #[derive(Debug, Clone)]
 pub(super) enum Order {
-    /// Issue a charge.
+    /// A charge to issue.
     Charge(ChargeOrder),
-    /// Cancel a charge.
+    /// A charge to cancel.
     Cancellation(Txid),
-    /// Send a Pix.
+    /// A Pix to send.
     Payout(PayoutOrder),
-    /// Return a Pix.
+    /// A Pix to return, wholly or in part.
     Refund(RefundOrder),
-    /// Submit a defense.
+    /// A defense to submit.
     Defense(DefenseOrder),
 }
 

@@ -7,10 +7,10 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-/// The time limit of a reply: longer than any that the service promises.
+/// The time limit of a reply: longer than each time limit of the service.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Calls one base URL, with one key or none.
+/// A client of one base URL, with an API key or without.
 #[derive(Debug, Clone)]
 pub struct Http {
     client: reqwest::Client,

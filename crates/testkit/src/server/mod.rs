@@ -263,7 +263,7 @@ impl Cais {
         self.environment.get("CAIS_DATABASE_URL").map(String::as_str)
     }
 
-    /// Returns the id of its process.
+    /// Returns the id of the process; `None` if it is not running.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.process.as_ref().map(|running| running.child.id())

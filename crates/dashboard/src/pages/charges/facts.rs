@@ -28,7 +28,7 @@ pub(super) struct Extra {
     pub(super) amount: String,
     pub(super) reason: &'static str,
     pub(super) received: When,
-    /// `true` if the whole payment was refunded.
+    /// `true` if refunds cover the whole amount.
     pub(super) is_returned: bool,
 }
 
@@ -57,8 +57,8 @@ impl Extra {
     }
 }
 
-/// Returns the refunded money of a Pix that was paid beyond the charge's amount. Refunds that are not completed yet
-/// count too.
+/// Returns the refunded part of the money that a Pix paid beyond the charge's amount. Refunds that are not completed
+/// yet count too.
 pub(crate) fn returned_beyond(refunds: &[Refund], pix: &EndToEndId) -> Money {
     let is_kept = |refund: &&Refund| {
         let status = refund.state.status();

@@ -76,7 +76,7 @@ pub(crate) async fn submit(form: Form, request: HttpRequest) -> Result<HttpRespo
         Err(refused) => refused,
     };
     let visit = &form.visit;
-    // A form with an unknown outcome keeps its key, so that a repeat resumes it.
+    // A form with an unknown outcome keeps its key, so that a repeat resumes the same creation.
     let key = if is_open { form.get("key").to_owned() } else { visit.random() };
     let shown = NewChargePage {
         page: visit.layout(),

@@ -12,9 +12,9 @@ use crate::texts::Language;
 
 /// A share in a charge.
 pub(crate) struct Share {
-    /// The recipient.
+    /// The recipient's account.
     pub(crate) account: AccountId,
-    /// The e-mail of the other account.
+    /// The recipient's e-mail.
     pub(crate) email: String,
     pub(crate) percentage: String,
     /// The amount, which the payment fixes; `None` before the payment.

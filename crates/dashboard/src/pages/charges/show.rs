@@ -81,7 +81,7 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpReque
     page(&visit, &request, &id, StatusCode::OK, RefundForm::default()).await
 }
 
-/// Returns the charge of the account with the id in a path.
+/// Returns the account's charge with the id in a path. A pending charge is refreshed from its acquirer first.
 pub(super) async fn read(visit: &Visit, id: &str) -> Result<Charge, Failure> {
     let (_, account) = visit.merchant()?;
     let name = ChargeName::Id(ChargeId::parse(id).map_err(|_| Failure::NotFound)?);

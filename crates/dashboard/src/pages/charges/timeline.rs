@@ -54,7 +54,7 @@ pub(super) async fn lines(
             lines.delivery(delivery, &url);
         }
     }
-    // A stable sort: lines of the same instant stay in the order of their causes.
+    // The sort is stable: of the same instant, a state precedes its event, and an event precedes its deliveries.
     lines.rows.sort_by_key(|line| line.at);
     Ok(lines.rows)
 }

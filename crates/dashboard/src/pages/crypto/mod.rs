@@ -85,7 +85,8 @@ fn price_refusal(refusal: &PriceRefusal, language: Language) -> String {
 /// Returns the text for the user about a deposit that was not created.
 ///
 /// # Errors
-/// [`Failure::Unavailable`] for a failure of the service itself.
+/// [`Failure::Unavailable`] for a failure of the service itself, or [`Failure::NotFound`] for a refused postback URL,
+/// which no form contains.
 fn deposit_refusal(error: &CreateDepositError, language: Language) -> Result<String, Failure> {
     let CreateError::Refused(refusal) = error else { return common_refusal(error, CryptoTexts::of(language)) };
     match refusal {

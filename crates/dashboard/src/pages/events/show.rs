@@ -42,7 +42,7 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResp
     rendered(&visit, &event, StatusCode::OK, None).await
 }
 
-/// Sends the event again to each endpoint that had it or subscribes to its type now.
+/// Sends the event again to each active endpoint that has a delivery of it or subscribes to its type now.
 pub(crate) async fn resend(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let account = visit.account().await?;

@@ -31,7 +31,7 @@ const RECENT: u32 = 10;
 const REFUNDS: u32 = 50;
 /// Unexpected payments are shown for a week, or until they are refunded in full.
 const UNEXPECTED_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// Failed payouts are shown for a day.
+/// Failed payouts are shown for a day after their creation.
 const FAILED_FOR: SignedDuration = SignedDuration::from_hours(24);
 
 /// A record that requires an action of the user.
@@ -111,7 +111,7 @@ async fn unexpected(visit: &Visit, account: AccountId) -> Result<Vec<Line>, Fail
     Ok(lines)
 }
 
-/// Returns whether the whole unexpected payment was refunded.
+/// Returns whether refunds cover the whole unexpected payment.
 async fn is_returned(visit: &Visit, account: AccountId, event: &StoredEvent) -> Result<bool, Failure> {
     let read = |name| member(&event.data, name);
     let charge = read("charge_id").and_then(|id| ChargeId::parse(&id).ok());

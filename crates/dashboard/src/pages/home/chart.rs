@@ -34,7 +34,7 @@ pub(super) struct Bar {
     pub(super) outgoing: i64,
 }
 
-/// A row of the table with the same values.
+/// A row of the table that shows the values of the chart as text.
 pub(super) struct Row {
     pub(super) day: String,
     pub(super) incoming: String,

@@ -86,7 +86,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     }))
 }
 
-/// Counts the remaining entries after the answer, so that no page waits for a large account.
+/// Starts a task that counts the entries which the totals lack, so that no page waits for a large account.
 fn catch_up(visit: &Visit, account: AccountId) {
     let (totals, ports) = (visit.dashboard.totals.clone(), visit.ports().clone());
     rt::spawn(async move {

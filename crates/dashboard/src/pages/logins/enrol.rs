@@ -22,7 +22,7 @@ use crate::visit::Visit;
 /// The alphabet of base32 (RFC 4648, section 6), in which authenticators read a secret.
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// The login, with a notice that the authenticator is set up.
+/// The path of the login, with a notice that the authenticator is set up.
 const ENROLLED: &str = "/login?enrolled";
 
 #[derive(Template)]
@@ -39,8 +39,8 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     enrol_page(&visit, StatusCode::OK, None)
 }
 
-/// Checks the first code and shows the recovery codes. If the form was sent twice, the browser drops these codes, and the
-/// second form meets an ended session: it leads to the login.
+/// Checks the first code and shows the recovery codes. If the form was sent twice, the browser drops the response with
+/// the codes. The second form has the ended session of the first, so its response redirects to the login.
 pub(crate) async fn submit(request: HttpRequest, form: Result<Form, Failure>) -> Result<HttpResponse, Failure> {
     let form = match form {
         Ok(form) => form,

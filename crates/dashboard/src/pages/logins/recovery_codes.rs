@@ -17,7 +17,7 @@ struct CodesPage {
     left: usize,
 }
 
-/// New recovery codes. They are shown once.
+/// The page with new recovery codes, which are shown once.
 #[derive(Template)]
 #[template(path = "logins/recovery.html")]
 pub(crate) struct NewCodesPage {

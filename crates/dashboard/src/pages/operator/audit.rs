@@ -35,7 +35,7 @@ struct Row {
     at: When,
     who: String,
     from: String,
-    /// The name of the action; `None` if only its code is known.
+    /// The text of the action in the user's language; `None` if no text exists for it.
     name: Option<&'static str>,
     action: String,
     subject: String,

@@ -1,4 +1,4 @@
-//! The callbacks of acquirers that matched no charge, payout or infraction.
+//! The unmatched callbacks: they match no charge, payout, infraction or crypto deposit.
 
 use actix_web::{HttpResponse, web};
 use askama::Template;
@@ -24,7 +24,7 @@ struct CallbacksPage {
     page: Layout,
     t: &'static OperatorTexts,
     callbacks: Vec<Row>,
-    /// `true` after an operator has started to process a callback again.
+    /// `true` after an operator has made a callback due again.
     is_retried: bool,
     next: Option<String>,
 }
@@ -56,7 +56,8 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.ok(&CallbacksPage { page: visit.layout(), t, callbacks, is_retried, next }))
 }
 
-/// Processes a callback again. The acquirer's records decide the outcome, so the operator enters no confirmation code.
+/// Makes a callback due again, so that a worker processes it. The acquirer's records decide the outcome, so the
+/// operator enters no confirmation code.
 pub(crate) async fn try_again(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let operator = visit.operator()?.operator(&visit.browser);

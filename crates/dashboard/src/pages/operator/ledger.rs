@@ -1,5 +1,5 @@
-//! The ledger check: balances are rebuilt from their entries, and the coins of the crypto processor are compared with the
-//! ledger.
+//! The ledger check: balances are rebuilt from their entries, and the coins of the crypto processor are compared with
+//! the ledger.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -52,8 +52,8 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     page(&visit)
 }
 
-/// Starts the check, and shows its result if it ends soon. The check moves no money, so the operator enters no
-/// confirmation code.
+/// Starts the check, and shows its result if the check ends within the time limit of the request. The check moves no
+/// money, so the operator enters no confirmation code.
 pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     visit.operator()?;

@@ -65,8 +65,8 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     page(&visit, None, None)
 }
 
-/// Compares a day, and shows the result if the comparison ends soon. The comparison changes no record, so the operator
-/// enters no confirmation code.
+/// Compares a day, and shows the result if the comparison ends within the time limit of the request. The comparison
+/// changes no record, so the operator enters no confirmation code.
 pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     visit.operator()?;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::query::{self, Query};
 
-/// A value of the filter is invalid, or the period is reversed.
+/// The error of a filter with an invalid value or a reversed period.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InvalidFilter;
 

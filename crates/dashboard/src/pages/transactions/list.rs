@@ -21,7 +21,7 @@ use crate::visit::Visit;
 
 /// The number of rows on a page.
 const PAGE_ROWS: u32 = 50;
-/// The characters of a search, as many as the longest identifier has.
+/// The most characters of a search: as many as the longest identifier has. A longer search finds nothing.
 const MAX_SEARCH_CHARS: usize = 120;
 /// The value of the parameter `csv` for a file in the dialect of Excel in Brazil, as in the API.
 const EXCEL: &str = "excel-br";

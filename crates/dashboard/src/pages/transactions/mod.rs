@@ -1,4 +1,4 @@
-//! The timeline of the account.
+//! The timeline of the account: its charges, payouts and received splits.
 
 mod filter;
 mod list;

@@ -15,8 +15,8 @@ use crate::form::Form;
 use crate::layout::redirect;
 use crate::texts::webhooks::WebhookTexts;
 
-/// Changes description and events. A new URL redirects data and needs a one-time code, so the whole change is then only
-/// stored as an intent.
+/// Changes URL, description and events. A new URL needs a one-time code, because events are then sent to another place.
+/// The whole change is stored as an intent until the user enters the code.
 pub(crate) async fn change(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let endpoint = own(&form.visit, &id).await?;
     match fields::read(&form, WebhookTexts::of(form.visit.language)) {

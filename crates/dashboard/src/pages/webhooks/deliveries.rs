@@ -12,7 +12,7 @@ use crate::texts::webhooks::WebhookTexts;
 use crate::visit::Visit;
 
 /// A page refreshes itself if the next attempt of a delivery is due within this time. While an attempt is in flight,
-/// the next attempt is due at the end of the lease, so the page refreshes itself then too.
+/// the next attempt is due at the end of the lease, so the page also refreshes itself during an attempt.
 const REFRESH_AHEAD: SignedDuration = DELIVERY_LEASE;
 
 /// A delivery.
@@ -28,7 +28,7 @@ pub(crate) struct Row {
     pub(crate) next: Option<When>,
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) can_resend: bool,
-    /// `true` if an attempt is in flight or follows soon.
+    /// `true` if an attempt is in flight, or is due within `REFRESH_AHEAD`.
     pub(crate) is_fresh: bool,
 }
 

@@ -52,7 +52,7 @@ impl Fields {
     }
 
     fn with(url: String, description: String, is_chosen: impl Fn(&str) -> bool) -> Self {
-        // Tests are sent on request, whatever the subscription.
+        // The type of tests is no choice: tests are sent on request, whatever the subscription.
         let types = EventType::ALL.into_iter().filter(|kind| *kind != EventType::WebhookTest);
         let types = types.map(EventType::as_str).map(|name| Choice { name, is_chosen: is_chosen(name) });
         Self { url, description, is_all: is_chosen(ALL), types: types.collect() }

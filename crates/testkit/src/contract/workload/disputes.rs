@@ -11,7 +11,7 @@ use crate::builders::{a_defense, new_infraction, steps, subscribed};
 use crate::contract::harness::after_s;
 
 impl Workload {
-    /// Returns a dispute of a credited Pix, possibly under a name that was reported before; `None` if none was credited.
+    /// Returns a dispute of a credited Pix, possibly with an upstream id that was reported before; `None` if no Pix was credited.
     pub(super) async fn dispute(&mut self) -> Option<ChangeSet> {
         let payments = self.model.payments();
         let payment = (!payments.is_empty()).then(|| self.random.one_of(&payments))?;
@@ -27,7 +27,7 @@ impl Workload {
         Some(steps::open_infraction(&asked, disputed, after_s(12)))
     }
 
-    /// Returns a possible next step of a stored infraction; `None` if there is none.
+    /// Returns a random step of a stored infraction; `None` if none is stored, or if the step is not permitted.
     pub(super) async fn dispute_step(&mut self) -> Option<ChangeSet> {
         let known = self.model.infractions();
         let mut infraction = (!known.is_empty()).then(|| self.random.one_of(&known))?;
@@ -60,7 +60,7 @@ impl Workload {
         Some(steps::move_infraction(step.ok()?, at))
     }
 
-    /// Enables or disables an endpoint, or changes its subscription.
+    /// Returns the change set that enables or disables an endpoint, or changes its subscription.
     pub(super) fn endpoint_step(&mut self) -> ChangeSet {
         let endpoints = self.model.endpoints();
         let mut endpoint = self.random.one_of(&endpoints);

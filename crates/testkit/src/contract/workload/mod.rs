@@ -31,15 +31,15 @@ use crate::builders::{
 use crate::memory::MemoryStore;
 use crate::random::Random;
 
-/// Seeds of the workloads; one that ever failed is added.
+/// The seeds of the workloads. A seed that fails once is added.
 const SEEDS: [u64; 3] = [1, 42, 20_260_102];
-/// Change sets of each workload.
+/// The number of change sets of each workload.
 const STEPS: u64 = 1_400;
-/// Every kind of outcome that a right store has.
+/// Every kind of outcome that a correct store has.
 const KINDS: [&str; 5] = ["committed", "key in use", "not covered", "stale", "taken"];
 
-/// Creations, answers, payments, splits, payouts, refunds, releases, infractions, transfers and takeovers, right and wrong, with many
-/// collisions.
+/// The workload has creations, stored responses, payments, splits, payouts, refunds, releases, infractions, transfers, and new leases of
+/// idempotency records. Many of its change sets are stale or collide with others.
 pub async fn a_random_workload_agrees_with_the_model(h: &mut Harness) {
     for seed in SEEDS {
         let mut workload = Workload::open(h, seed).await;

@@ -12,7 +12,7 @@ use crate::builders::{a_payout, a_recipient, an_end_to_end_id, main_acquirer, ne
 use crate::contract::harness::after_s;
 
 impl Workload {
-    /// Returns commit 1 of a payout, with or without an idempotency record.
+    /// Returns the change set that creates a payout, with or without an idempotency record.
     pub(super) fn payout(&mut self) -> ChangeSet {
         let mut payout = a_payout(self.random.one_of(&self.accounts));
         payout.terms.external_id = Some(self.name());
@@ -25,7 +25,7 @@ impl Workload {
         }
     }
 
-    /// Returns a possible next step of a stored payout; `None` if there is none.
+    /// Returns a random step of a stored payout; `None` if none is stored, or if the step is not permitted.
     pub(super) async fn payout_step(&mut self) -> Option<ChangeSet> {
         let known = (!self.payouts.is_empty()).then(|| self.random.one_of(&self.payouts));
         let (account, id) = known?;
@@ -47,7 +47,7 @@ impl Workload {
         Some(steps::move_payout(step.ok()?, at))
     }
 
-    /// Returns a part of the payout, possibly by a known return id.
+    /// Returns the change set that credits a returned part of the payout, possibly with a return id that was used before.
     fn take_back(&mut self, payout: &Payout) -> Option<ChangeSet> {
         let at = after_s(9);
         let whole = payout.terms.amount.centavos();
@@ -59,7 +59,7 @@ impl Workload {
         Some(ChangeSet { reserve, ..steps::move_payout(step, at) })
     }
 
-    /// Returns commit 1 of a refund of a stored charge; `None` if it cannot be refunded.
+    /// Returns the change set that creates a refund of a stored charge; `None` if the charge cannot be refunded.
     pub(super) async fn refund(&mut self) -> Option<ChangeSet> {
         let charge = self.a_known_charge().await?;
         let centavos = self.random.one_of(&[None, Some(1), Some(250), Some(1_000)]);
@@ -70,7 +70,7 @@ impl Workload {
         Some(steps::open_refund(&charge, &asked, after_s(10)))
     }
 
-    /// Returns a possible next step of a stored refund; `None` if there is none.
+    /// Returns a random step of a stored refund; `None` if none is stored, or if the step is not permitted.
     pub(super) async fn refund_step(&mut self) -> Option<ChangeSet> {
         let known = (!self.refunds.is_empty()).then(|| self.random.one_of(&self.refunds));
         let (account, id): (AccountId, RefundId) = known?;
@@ -99,7 +99,7 @@ impl Workload {
         Some(steps::move_refund(step.ok()?, at))
     }
 
-    /// Makes a release that is due, or was due before; `None` if there never was one.
+    /// Returns the change set of a release that is or was due; `None` if no release ever was due.
     pub(super) async fn release(&mut self) -> Option<ChangeSet> {
         let due = self.model.list_due_releases(after_s(1_000), 50).await.unwrap();
         self.releases.extend(due);
@@ -107,7 +107,7 @@ impl Workload {
         Some(steps::make_release(&known?, after_s(1_000)))
     }
 
-    /// Returns a merchant's name, often one that was used before.
+    /// Returns an external id, often one that was used before.
     pub(super) fn name(&mut self) -> ExternalId {
         ExternalId::parse(&format!("order {}", self.random.below(40))).unwrap()
     }

@@ -32,7 +32,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     Ok(visit.ok(&NewDepositPage { page, t, error: None, amount: "", currencies: choices("") }))
 }
 
-/// Creates a quote, and leads to it.
+/// Creates a quote, and redirects to its page.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (_, account) = visit.merchant()?;

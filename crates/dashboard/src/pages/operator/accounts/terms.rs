@@ -52,7 +52,7 @@ pub(crate) fn details(change: &AccountChange, language: Language) -> Vec<(&'stat
     }
 }
 
-/// Returns the fee of R$ 100.00, computed as for a transaction.
+/// Returns the fee of a transaction of R$ 100.00; a dash if it cannot be computed.
 pub(super) fn example(rule: &FeeRule, language: Language) -> String {
     rule.fee(EXAMPLE).map_or_else(|_| "–".to_owned(), |fee| brl(fee, language))
 }
