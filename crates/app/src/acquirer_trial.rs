@@ -1,4 +1,4 @@
-//! The trial of an acquirer for `cais acquirer test`.
+//! Tries the API Pix of an acquirer step by step, for `cais acquirer test`.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::clock::OffsetClock;
 use crate::{callbacks, wiring};
 
-/// Runs the trial. Returns the report as JSON, and `true` if no step has a divergence.
+/// Runs the trial. Returns the report as JSON, and `true` if no answer diverges from the Central Bank's standard.
 ///
 /// # Errors
 /// The configuration is invalid, or the acquirer does not serve the API Pix.

@@ -1,4 +1,5 @@
-//! Keeps the router of a running service up to date: drained acquirers, and changed certificates and secrets.
+//! Keeps the router of a running service up to date. A drained acquirer receives no new orders. A changed certificate or secret replaces
+//! the client of its acquirer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub async fn refresh_drains(ports: &Ports, router: &Router) -> Result<(), QueryE
     Ok(())
 }
 
-/// Starts the loop, which ends soon after `stop` turns true.
+/// Starts the loop that reads drains and files. The loop ends soon after `stop` turns true.
 #[must_use]
 pub fn start(ports: &Ports, router: &Arc<Router>, config: &Config, stop: &watch::Receiver<bool>) -> JoinSet<()> {
     let (ports, router, mut stop) = (ports.clone(), Arc::clone(router), stop.clone());
@@ -115,7 +116,8 @@ impl Files {
     }
 }
 
-/// Sets the gauge of the certificate's end. An unreadable certificate is skipped, because the start and the reload report it.
+/// Sets the gauge with the expiry of the client certificate. An unreadable certificate is skipped, because the start and the reload report
+/// it.
 fn show_certificate(settings: &AcquirerConfig) {
     if let Ok(Some(expires_at)) = wiring::certificate_expires_at(settings) {
         gauges::show_certificate(&settings.name, expires_at);

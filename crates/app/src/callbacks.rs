@@ -25,8 +25,8 @@ pub fn url(base: &str, acquirer: &AcquirerName, token: &str) -> String {
     format!("{base}/callbacks/{acquirer}/{token}")
 }
 
-/// Returns the accepted tokens of each acquirer. The first token belongs to the current generation, whose address is registered. The second
-/// belongs to the previous generation, which the acquirer uses until the new address is registered.
+/// Returns the accepted tokens of each acquirer. The address with the token of the configured `callback_generation` is registered. The
+/// token of the previous generation is accepted too, because the acquirer uses the old address until then.
 #[must_use]
 pub fn tokens(
     config: &Config,
@@ -45,7 +45,7 @@ pub fn tokens(
     tokens
 }
 
-/// Returns the callback paths, each open to its acquirer's networks alone.
+/// Limits each callback path to the `callback_addresses` of its acquirer. Without such addresses, the path accepts every sender.
 #[must_use]
 pub fn restricted(paths: CallbackPaths, config: &Config) -> CallbackPaths {
     let networks = config.acquirers.iter();
@@ -96,7 +96,7 @@ async fn register_one(acquirer: Arc<dyn Acquirer>, url: String, mut stop: watch:
             }
             Err(error) => {
                 if logged.as_ref() != Some(&error) {
-                    tracing::warn!(alert = alerts::CALLBACK_REGISTRATION_FAILED, acquirer = %acquirer.name(), %error, "callback address not registered at the acquirer; payments of pending charges are found by polling until it is");
+                    tracing::warn!(alert = alerts::CALLBACK_REGISTRATION_FAILED, acquirer = %acquirer.name(), %error, "callback address not registered at the acquirer; until a retry succeeds, payments of pending charges are found by polling");
                     logged = Some(error);
                 }
             }

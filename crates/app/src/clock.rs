@@ -1,4 +1,4 @@
-//! The clock of the service: the machine's time plus an offset, which only testers with the sandbox change.
+//! The clock of the service: the machine's time plus an offset. Only the controls of the sandbox change the offset.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

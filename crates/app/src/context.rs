@@ -48,12 +48,11 @@ impl AppContext {
     }
 
     /// Returns the configuration of the demonstration: SQLite in the data directory and the sandbox, regardless of other settings. So `cais
-    /// serve --sandbox` uses the account and money of the demonstration. A directory with real money is rejected, because its world
-    /// differs.
+    /// serve --sandbox` uses the account and money of the demonstration. The start rejects a data directory with real money.
     fn demo(&self) -> anyhow::Result<Config> {
         let config = self.load(DEMO_LOG)?;
         let database_url = config.default_database_url()?;
-        // The receiver of webhooks is on this machine, and only this service may call it.
+        // The demonstration's receiver of webhooks is on this machine and uses plain http.
         let webhooks =
             WebhookSettings { allow_insecure: true, allow_addresses: vec![IpAddr::from(Ipv4Addr::LOCALHOST).into()] };
         let (public_url, sandbox, acquirers) = (None, true, Vec::new());

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
-/// Interval of the check for due deliveries and for deliveries that another node left behind.
+/// Interval of the check for due deliveries and for deliveries whose lease at another node expired.
 const TICK: Duration = Duration::from_secs(1);
 /// Pause before the dispatcher restarts after a panic.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ impl Deliveries {
     /// `stop` turned true. A delivery that takes longer is repeated after its lease expires.
     pub async fn drained(mut self, stopped_at: Instant) {
         if tokio::time::timeout_at(stopped_at + DRAINED_WITHIN, &mut self.task).await.is_err() {
-            tracing::warn!("webhooks in flight did not end in time; they are sent again after the next start");
+            tracing::warn!("webhooks in flight did not end within 20 s; they are sent again after their leases expire");
             self.task.abort();
             // The aborted task ends at once with an error, which is ignored.
             let _aborted = self.task.await;

@@ -1,4 +1,4 @@
-//! The checks at the start, before the data is touched: the database's world and its master key.
+//! The checks at the start: the world of the database (`sandbox` or `live`) and its master key must match the configuration.
 
 use cais_config::{Config, InstallationError, World, compare_world};
 use cais_persistence::{Fact, Persistence};

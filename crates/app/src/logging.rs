@@ -10,8 +10,8 @@ use cais_config::LogFormat;
 use cais_http_api::causes::Causes;
 pub use cais_http_api::causes::chain;
 
-/// Targets that are muted unless the operator's filter names them. The HTTP server logs each of its threads, and logs each caller that does
-/// not send HTTP as an error. The connection pool logs failures that its callers log too.
+/// Lower log levels of three targets, unless the operator's filter names them. The HTTP server logs each of its threads, and logs each
+/// caller that does not send HTTP as an error. The connection pool logs failures that its callers log too.
 const QUIET: &str = "actix_server=warn,actix_http=off,r2d2=off,";
 
 /// Starts the log of the process. A second call has no effect.

@@ -47,7 +47,7 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Binds both addresses of the configuration.
+    /// Binds both addresses of the configuration. If `admin_may_move` and the admin address cannot be bound, a free port is used for it.
     ///
     /// # Errors
     /// The address that cannot be bound, and the reason.
@@ -70,7 +70,7 @@ fn bind(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({key})"))
 }
 
-/// Binds an address. If that fails, binds a free port instead, and logs a warning.
+/// Binds an address. If that fails, binds a free port of the same host, and logs a warning.
 fn bind_or_free(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).or_else(|error| {
         tracing::warn!(key, %address, %error, "address not available; a free port is used instead");
@@ -122,7 +122,7 @@ impl Service {
     /// Starts all parts. When this function returns, the API responds and `addresses.json` exists.
     ///
     /// # Errors
-    /// The reason that prevents the start.
+    /// A setting, a file, the database, the sandbox or the HTTP servers cannot be used.
     pub async fn start(config: Config, listeners: Listeners) -> anyhow::Result<Self> {
         let began = Instant::now();
         addresses::clear(&config.data_dir);
@@ -250,8 +250,8 @@ impl RunningService for Service {
         }
     }
 
-    /// Stops in this order: accepts no new requests, answers the requests in flight, ends the background loops,
-    /// finishes the webhooks in flight, empties the commit queue.
+    /// Stops in this order: reports "not ready" for `drain_delay_s`, accepts no new requests, answers the requests in flight, ends the
+    /// background loops, finishes the webhooks in flight, empties the commit queue.
     async fn stop(mut self: Box<Self>) {
         self.draining.store(true, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;
@@ -264,7 +264,7 @@ impl RunningService for Service {
         self.upkeep_of_acquirers.shutdown().await;
         let loops = async { while self.loops.join_next().await.is_some() {} };
         if tokio::time::timeout(WORKER_STOP_TIMEOUT, loops).await.is_err() {
-            tracing::warn!("worker did not end in time; its pass is repeated after the next start");
+            tracing::warn!("worker did not end within 10 s; its pass is repeated after the next start");
         }
         self.loops.shutdown().await;
         self.deliveries.drained(stopped_at).await;

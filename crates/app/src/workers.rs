@@ -97,7 +97,7 @@ pub fn start(
     loops
 }
 
-/// The consecutive failures of a loop, so that a long outage of the store is logged only once.
+/// The consecutive failures of a loop. A cause that repeats is logged only once.
 #[derive(Default)]
 struct Failures {
     in_a_row: u32,

@@ -49,7 +49,7 @@ pub enum AccountCommand {
     List,
     /// Approve an account's KYC, which enables `pix_in` and `pix_out`
     Approve(AccountArg),
-    /// Reject an account's KYC, which then can use no feature until it is approved
+    /// Reject an account's KYC; the account can use no feature until its KYC is approved
     Reject(AccountArg),
     /// Suspend an account, which can then read but start nothing new
     Suspend(AccountArg),

@@ -20,7 +20,7 @@ const BREAKER_METRIC: &str = "cais_acquirer_breaker_state{acquirer=\"";
 /// The commands for acquirers.
 #[derive(Debug, Subcommand)]
 pub enum AcquirerCommand {
-    /// List the acquirers in the order for new orders, with their open orders
+    /// List the acquirers with their open orders; the first acquirer is the first choice for new orders
     List,
     /// Send new orders to other acquirers, and finish the open ones here; takes effect within seconds on every node
     Drain(NameArg),

@@ -17,7 +17,7 @@ const PAGE: u32 = 200;
 pub enum CallbackCommand {
     /// List the callbacks that could not be matched, newest first
     List,
-    /// Process a callback again: read the state of each payment that it names from its acquirer
+    /// Process a callback again: for each payment that it names, read the state from the acquirer
     Retry {
         /// Id of the callback, `ntc_…`
         #[arg(value_parser = CallbackId::parse)]

@@ -88,9 +88,9 @@ pub struct ConfiguredAcquirer {
     pub kind: &'static str,
     /// The new orders that the acquirer receives, and `infractions` if it reports them.
     pub operations: Vec<&'static str>,
-    /// The place for new orders. Acquirers with `None` come after all others, ordered by name.
+    /// The priority for new orders; the lowest number is first. Acquirers with `None` come after all others, ordered by name.
     pub order: Option<u32>,
-    /// The share of new orders among acquirers with the same place.
+    /// The share of new orders among acquirers with the same priority.
     pub weight: u32,
     /// The end of the client certificate, or the reason why it cannot be read; `None` without a certificate.
     pub certificate: Option<Result<Timestamp, String>>,

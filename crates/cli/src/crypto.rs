@@ -39,7 +39,7 @@ pub enum RateCommand {
         /// Code of the currency
         #[arg(long, value_parser = Currency::parse)]
         currency: Currency,
-        /// The BRL for one coin that you expect, from another source; the present rate may differ by a tenth
+        /// Expected BRL for one coin, from another source; the command fails if the present rate differs by more than a tenth
         #[arg(long, value_parser = Rate::parse)]
         expect: Rate,
         /// Reason of the decision, for the audit log

@@ -143,7 +143,7 @@ async fn list_all(
     }
 }
 
-/// Prints a list of any length page by page. With `--json`, all pages together form one document.
+/// A list of any length that is printed page by page. With `--json`, all pages together form one document.
 struct Listing {
     json: bool,
     /// `true` after the first page was printed.

@@ -1,6 +1,6 @@
 //! The command line: its definition, the dispatch to commands, and their output.
 //!
-//! To add a command: one file with its arguments and its `run`, a variant of `Command`, and an arm in `Cli::run`. A
+//! A new command needs one file with its arguments and its `run`, a variant of `Command`, and an arm in `Cli::run`. A
 //! command reaches the installation only through a method of [`CliContext`].
 
 mod account;
@@ -159,7 +159,7 @@ enum Command {
     },
     /// Print the manual page, or write one page per command
     Man {
-        /// Directory to write the pages into; by default the first page goes to standard output
+        /// Directory to write the pages into; by default only the page of `cais` is printed on standard output
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
@@ -265,7 +265,7 @@ impl Cli {
     }
 }
 
-/// Returns the exit code of a command that either succeeds or fails.
+/// Returns the exit code 0 for a command that succeeded.
 fn done(result: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
     result.map(|()| ExitCode::SUCCESS)
 }

@@ -22,7 +22,7 @@ use crate::output::{Output, fields, print_while_read};
 use crate::secret::{self, API_KEY_VARIABLE, STANDARD_INPUT, WEBHOOK_SECRET_VARIABLE};
 use crate::signals::Signals;
 
-/// Interval between two reads of events. The reads use a tenth of a key's rate limit.
+/// Interval between two reads of events. The reads use a tenth of a key's default rate limit.
 const EVERY: Duration = Duration::from_secs(1);
 /// Longest pause while the service does not respond.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
@@ -43,8 +43,8 @@ pub struct ListenArgs {
     /// Types of events to forward, separated by commas; by default all
     #[arg(long, value_name = "TYPES", value_delimiter = ',', value_parser = event_type)]
     events: Vec<EventType>,
-    /// File with the secret that signs. If the file does not exist, it is created with a new secret for this and later starts. By
-    /// default the secret in `CAIS_WEBHOOK_SECRET`, else a new one for this start
+    /// File with the secret that signs the events. If the file does not exist, it is created with a new secret for this and later
+    /// starts. By default the secret in `CAIS_WEBHOOK_SECRET`, else a new one for this start
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
 }
@@ -70,7 +70,7 @@ fn event_type(name: &str) -> Result<EventType, String> {
 /// Forwards new events until a signal ends the command.
 ///
 /// # Errors
-/// The API key is missing or may not read events, the secret cannot be read, the address is malformed, or the service was never reached.
+/// The API key is missing or may not read events, the secret cannot be read, the address is malformed, or the first request fails.
 pub async fn run(context: &dyn CliContext, args: ListenArgs, output: Output) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
     let key = secret::read(args.key_file.as_deref(), API_KEY_VARIABLE)?;

@@ -13,7 +13,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Prints one of the two forms. A closed pipe is not an error.
+    /// Prints `value` as JSON, or the text of `people`. A closed pipe is not an error.
     ///
     /// # Errors
     /// Standard output cannot be written.

@@ -26,7 +26,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// The longest span. Each day of the span needs a request, even without payments.
 const LONGEST: SignedDuration = SignedDuration::from_hours(367 * 24);
 
-/// The acquirers and the span to compare.
+/// The span to compare, and the choice whether missed payments are credited.
 #[derive(Debug, Args)]
 pub struct ReconcileArgs {
     /// Start of the span: a day of São Paulo as YYYY-MM-DD, or an instant such as 2026-01-31T12:00:00Z; at most 367 days before --to
@@ -40,7 +40,7 @@ pub struct ReconcileArgs {
     no_repair: bool,
 }
 
-/// Compares, makes the safe repairs and prints a report.
+/// Compares, credits missed payments unless `--no-repair` is given, and prints a report.
 ///
 /// Exit codes: 0 without remaining differences; 1 with a remaining difference or an unreadable row; 2 if an acquirer
 /// could not be read.

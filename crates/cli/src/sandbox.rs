@@ -1,4 +1,4 @@
-//! `cais sandbox`: the simulated acquirer and crypto processor in a process of their own, as another company's system.
+//! `cais sandbox`: runs the simulated acquirer and crypto processor in a process of their own.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

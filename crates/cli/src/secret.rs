@@ -14,7 +14,7 @@ pub const API_KEY_VARIABLE: &str = "CAIS_API_KEY";
 pub const WEBHOOK_SECRET_VARIABLE: &str = "CAIS_WEBHOOK_SECRET";
 /// The variables that commands read, which are not keys of the configuration.
 pub const SECRET_VARIABLES: [&str; 2] = [API_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
-/// The name of standard input.
+/// The file name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 /// Largest accepted file with secrets, in bytes. A usual file has less than a hundred.
 const MAX_BYTES: u64 = 64 * 1024;

@@ -1,4 +1,4 @@
-//! `cais serve`: the life of the service between its start and a signal.
+//! `cais serve`: runs the service until a signal arrives.
 
 use std::process::ExitCode;
 
@@ -21,6 +21,6 @@ pub async fn run(context: &dyn CliContext) -> anyhow::Result<ExitCode> {
     };
     signals.force_exit_on_next();
     service.stop().await;
-    tracing::info!("service stopped; its queue is committed");
+    tracing::info!("service stopped; all accepted changes are committed");
     ended.map(|()| ExitCode::SUCCESS)
 }

@@ -42,7 +42,7 @@ pub struct VerifyArgs {
     /// Value of the header `webhook-signature`
     #[arg(long)]
     signature: String,
-    /// Accept a webhook of any age; by default at most five minutes
+    /// Accept a webhook of any age; by default the age is at most five minutes
     #[arg(long)]
     any_age: bool,
     /// File with the body, byte for byte as it arrived, or `-` for standard input, which is the default

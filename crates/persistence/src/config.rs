@@ -10,14 +10,15 @@ const MAX_BATCH: usize = 256;
 const QUEUE: usize = 4_096;
 /// The default of `deadline`. A request is answered within 10 s, and may have to wait for the store more than once.
 const DEADLINE: Duration = Duration::from_secs(3);
-/// Connections that read a SQLite file share its cache; few are enough.
+/// The default of `read_connections` with SQLite.
 const SQLITE_READERS: u32 = 4;
-/// Connections that read from PostgreSQL; more would compete for the server's cores.
+/// The default of `read_connections` with PostgreSQL. More connections would compete for the server's cores.
 const POSTGRES_READERS: u32 = 8;
 
 /// SQLite allows one writer.
 const SQLITE_LANES: usize = 1;
-/// While one lane waits for the server's disk, the other lane executes statements. More lanes only make batches smaller.
+/// The default of `lanes` with PostgreSQL. While one lane waits for the server's disk, the other lane executes statements. More lanes only
+/// make batches smaller.
 const POSTGRES_LANES: usize = 2;
 
 /// The address of the store, and its limits.

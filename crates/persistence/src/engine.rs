@@ -81,7 +81,7 @@ pub(crate) trait Engine: Send + Sync {
     /// Executes the statements. Returns whether every guarded row was changed.
     fn apply(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault>;
 
-    /// Returns whether the engine has [`Engine::apply_alone`].
+    /// Returns whether [`Engine::apply_alone`] executes everything in one round trip.
     fn applies_alone(&self) -> bool {
         false
     }

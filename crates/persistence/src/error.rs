@@ -29,7 +29,7 @@ pub(crate) enum Fault {
 /// The text of the error after a lock timeout.
 const LOCKED: &str = "lock timeout";
 
-/// Texts of temporary conflicts. diesel exposes no SQLSTATE, so only the text identifies a conflict.
+/// Texts of temporary conflicts. diesel exposes no SQLSTATE, so only the text identifies most conflicts.
 const AGAIN: [&str; 5] =
     ["deadlock detected", "statement timeout", "could not serialize", "database is locked", "database table is locked"];
 

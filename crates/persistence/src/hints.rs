@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use cais_ports::EndpointQueue;
 use tokio::sync::Notify;
 
-/// The largest number of queues kept, because a node without a dispatcher never reads them. Queues beyond the limit are found by a query.
+/// The largest number of stored queues. A node without a dispatcher never takes them out. Queues beyond the limit are found by a query.
 const MAX_QUEUES: usize = 10_000;
 
-/// Queues with new deliveries that were not returned yet.
+/// The queues with new deliveries that [`Hints::wait`] has not returned yet.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     queues: Mutex<BTreeSet<EndpointQueue>>,

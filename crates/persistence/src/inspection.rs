@@ -22,7 +22,7 @@ pub struct Inspection {
     pub world: Option<String>,
     /// The recorded check value of the master key; `None` before the first start, or while migrations are pending.
     pub master_key_check: Option<String>,
-    /// The open orders at each acquirer whose lists were read; none while migrations are pending.
+    /// The open orders at each acquirer whose lists the service has read; none while migrations are pending.
     pub open_orders: Vec<(AcquirerName, OpenOrders)>,
     /// The clock of the database.
     pub now: Timestamp,

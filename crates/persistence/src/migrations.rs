@@ -1,5 +1,5 @@
-//! The schema and its migrations. The program embeds the migrations. One process at a time applies them under a lease row, and each start
-//! checks that they were applied.
+//! The schema and its migrations. The program embeds the migrations. One process at a time, the runner, applies them under a lease row.
+//! Each start checks that they were applied.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +51,7 @@ pub struct Schema {
 /// The reason why not all pending migrations ran.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MigrationError {
-    /// Another runner is applying migrations, and did not finish in time.
+    /// Another runner is applying migrations, and did not finish within 90 s.
     #[error("another runner holds the migration lease: {owner}")]
     Busy {
         /// The name of that runner.

@@ -15,7 +15,7 @@ pub(crate) enum Address {
     Postgres(String),
 }
 
-/// The text is not the address of a store.
+/// The reason why a text is not the address of a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseUrlError {
     /// The scheme is unknown or missing.

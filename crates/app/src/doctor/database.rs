@@ -1,4 +1,5 @@
-//! Checks of the database: connection, schema, clock, world (`sandbox` or `live`), master key.
+//! Checks of the database: connection, schema, clock, world (`sandbox` or `live`), master key, and open orders at acquirers that are not
+//! configured.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_persistence::{Inspection, inspect};

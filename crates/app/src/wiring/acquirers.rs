@@ -27,7 +27,7 @@ const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// Creates every configured acquirer, and sends no request.
 ///
 /// # Errors
-/// [`Problems`]: all problems of their certificates and addresses.
+/// [`Problems`]: all problems of the acquirers' certificates and addresses.
 pub fn configured_acquirers(config: &Config) -> Result<Vec<Arc<dyn Acquirer>>, Problems> {
     let mut problems = Vec::new();
     let mut acquirers: Vec<Arc<dyn Acquirer>> = Vec::new();

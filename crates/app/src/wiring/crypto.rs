@@ -18,14 +18,14 @@ use crate::logging::chain;
 
 /// The name of the source of BRL per USD in metrics and findings.
 const PTAX: &str = "ptax";
-/// The time limit of one check. The creation of a deposit does not wait longer for an answer.
+/// The time limit of one check. Each call during the creation of a deposit has a lower limit.
 const CHECK_BUDGET: Duration = Duration::from_secs(5);
-/// The time for which a rate of the US dollar is used without another request. The Central Bank publishes one rate a day, and each quote
-/// reads it.
+/// The time for which a rate of the US dollar is used without another request. Each quote needs the rate, but the Central Bank publishes
+/// only one rate a day.
 const KEEP_USD_RATE_FOR: Duration = Duration::from_mins(1);
 
-/// Creates the configured processor, and sends no request. The processor sends its callbacks to `callback_url`. Returns
-/// `None` if no processor is configured.
+/// Creates the configured processor and the source of rates, and sends no request. The processor sends its callbacks to `callback_url`.
+/// Returns `None` if no processor is configured.
 ///
 /// # Errors
 /// [`Problems`]: the problem of a secret or an address.
@@ -38,7 +38,7 @@ pub fn configured(config: &Config, callback_url: Option<String>) -> Result<Optio
     sources().map(Some).map_err(|error| Problems(vec![problem(&error)]))
 }
 
-/// Creates the processor of a sandbox.
+/// Creates the crypto processor and the source of rates of a sandbox.
 ///
 /// # Errors
 /// The sandbox's credentials are invalid.
@@ -93,7 +93,7 @@ fn sources(processor: NowPayments, rates: Ptax, settings: &CryptoSettings) -> Cr
 
 fn rates(settings: &CryptoSettings) -> anyhow::Result<Ptax> {
     let base_url = settings.ptax.base_url.clone();
-    // A source without TLS is a sandbox on this machine, whose controls have an effect at once.
+    // A source without TLS is a sandbox. Its rate is not kept, so that a changed rate applies to the next quote.
     let keep_for = if base_url.starts_with("https:") { KEEP_USD_RATE_FOR } else { Duration::ZERO };
     let config = PtaxConfig { base_url, keep_for, ..PtaxConfig::default() };
     Ptax::new(&config).context("crypto.ptax")

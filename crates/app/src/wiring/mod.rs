@@ -82,7 +82,7 @@ impl Infrastructure {
         Ok(Self { clock, keyed_hash: Arc::new(HmacSha256::new(&master)), ids, webhooks, persistence })
     }
 
-    /// Checks that the database belongs to the configured world; the first check records the world.
+    /// Checks that the database belongs to the configured world (`sandbox` or `live`); the first check records the world.
     ///
     /// # Errors
     /// The database belongs to another world, or cannot be read.
@@ -111,7 +111,7 @@ impl Infrastructure {
         }
     }
 
-    /// Commits the queue and closes the database.
+    /// Commits the waiting change sets and closes the database.
     pub async fn close(self) {
         self.persistence.close().await;
     }
@@ -152,7 +152,8 @@ pub fn make_data_dir(config: &Config) -> anyhow::Result<()> {
         .with_context(|| format!("the data directory {} cannot be made", config.data_dir.display()))
 }
 
-/// Returns the router of the acquirers with their configured routes. Also sets the source of the header `traceparent`.
+/// Returns the router of the acquirers with their configured routes. Also sets the source of the header `traceparent` of
+/// requests to acquirers.
 #[must_use]
 pub fn router(acquirers: Vec<Arc<dyn Acquirer>>, config: &Config) -> Arc<Router> {
     cais_acquirers::trace::set_source(cais_http_api::trace::current);
@@ -208,7 +209,7 @@ pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
 pub struct Upstream {
     /// The acquirers.
     pub acquirers: Vec<Arc<dyn Acquirer>>,
-    /// The crypto sources. `None` if no processor is configured.
+    /// The crypto processor and the source of rates. `None` if no processor is configured.
     pub crypto: Option<CryptoSources>,
 }
 

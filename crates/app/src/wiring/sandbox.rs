@@ -94,8 +94,8 @@ pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathB
 
 /// Returns the acquirers and the crypto sources for a command that may run beside the service.
 ///
-/// If a service runs, its built-in sandbox is used. Otherwise a sandbox is started from the state file, and ends when
-/// it is dropped.
+/// Without `sandbox`, the configured ones are returned. With `sandbox`, the sandbox of a running service is used. If no service runs, a
+/// sandbox is started from the state file and also returned; the caller stops it.
 ///
 /// # Errors
 /// The settings of the acquirers are wrong, or the sandbox cannot start.
@@ -207,7 +207,7 @@ impl Institution for InProcess {
         let dispute = NewDispute { situation, amount, deadline_s, is_operational: false };
         match self.0.open_infraction(end_to_end_id, dispute) {
             Ok(opened) => Ok(opened.id),
-            // The API has already rejected amounts that are always out of range, so the amount exceeds the payment.
+            // The API has already checked the amount against its own limits, so the amount exceeds the payment.
             Err(ControlError::OutOfRange { field: "valor" }) => {
                 Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most the paid amount" })
             }

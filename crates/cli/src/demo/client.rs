@@ -18,7 +18,7 @@ const MAX_ANSWER: u64 = 4 * 1024 * 1024;
 pub struct Request {
     /// `GET`, `POST` or `DELETE`.
     pub method: &'static str,
-    /// Path with the version.
+    /// The path with its query.
     pub path: String,
     /// The key that makes a retry safe.
     pub idempotency_key: Option<String>,
@@ -53,7 +53,7 @@ impl Response {
     }
 }
 
-/// Sends requests to a service with one key.
+/// A client that sends requests to a service with one API key.
 #[derive(Debug, Clone)]
 pub struct Client {
     /// Address of the service.
@@ -66,7 +66,7 @@ impl Client {
     /// Sends a request on a connection of its own.
     ///
     /// # Errors
-    /// No response in time, or a malformed one.
+    /// The service cannot be reached, does not respond within 15 s, or sends a malformed response.
     pub async fn send(&self, request: &Request) -> anyhow::Result<Response> {
         let answer = tokio::time::timeout(TIMEOUT, self.exchange(request)).await;
         answer.with_context(|| {

@@ -39,7 +39,7 @@ const EMAIL: &str = "demo@cais.example";
 /// Days until a key of the demonstration expires.
 const KEY_DAYS: u32 = 7;
 
-/// Runs the demonstration. Then ends with `once`, otherwise serves until a signal arrives.
+/// Runs the demonstration. With `once`, the service then stops. Otherwise the service runs until a signal arrives.
 ///
 /// # Errors
 /// The first step with an unexpected result.

@@ -7,7 +7,7 @@ const SHOWN: usize = 60;
 /// Blanks for each level.
 const INDENT: usize = 2;
 
-/// Formats JSON with one field per line, indented by `margin`. Other text stays roughly unchanged.
+/// Formats JSON with one field per line, indented by `margin`. Text that is not JSON is formatted by the same rules.
 #[must_use]
 pub fn pretty(json: &str, margin: usize) -> String {
     let mut out = " ".repeat(margin);

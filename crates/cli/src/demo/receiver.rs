@@ -109,7 +109,7 @@ async fn accept(listener: TcpListener, kept: Arc<Mutex<Vec<Webhook>>>) {
     while let Ok((connection, _)) = listener.accept().await {
         let kept = Arc::clone(&kept);
         tokio::spawn(async move {
-            // A request that is not a webhook is ignored, and its sender gets no response.
+            // An incomplete or too large request is ignored, and its sender gets no response.
             let _answered = tokio::time::timeout(ARRIVES_WITHIN, receive(connection, &kept)).await;
         });
     }

@@ -12,7 +12,7 @@ use crate::output::print_line;
 /// Indentation of JSON.
 const MARGIN: usize = 4;
 
-/// Prints the demonstration.
+/// The standard output of the demonstration.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
     /// `true` on a terminal, unless `NO_COLOR` is set.

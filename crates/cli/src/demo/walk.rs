@@ -96,7 +96,7 @@ impl Walk {
         self.statement(deposited).await
     }
 
-    /// Prints the newest entries and checks that the newest entry ends at the balance.
+    /// Prints the newest entries and checks that the `balance_after` of the newest entry is `available`.
     async fn statement(&self, available: Money) -> anyhow::Result<()> {
         self.screen.heading("The statement: every centavo explained, newest first")?;
         let path = "/v1/balance/entries?bucket=available&limit=5".to_owned();

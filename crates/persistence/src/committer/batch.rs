@@ -74,7 +74,7 @@ enum Ended {
 
 /// The state of a transaction before its COMMIT.
 enum Written {
-    /// Everything accepted is written, with this batch id. The queues received new deliveries.
+    /// Everything accepted is written, with this batch id. The last field lists the queues that received new deliveries.
     Marked(Verdicts, String, Vec<EndpointQueue>),
     /// There is nothing to write.
     Nothing(Verdicts),
@@ -82,7 +82,7 @@ enum Written {
     Misjudged,
 }
 
-/// Runs batches on its own connection.
+/// A runner of batches with its own connection.
 pub(super) struct Runner<'e> {
     engine: &'e dyn Engine,
     ids: &'e dyn IdGenerator,

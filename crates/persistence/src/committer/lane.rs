@@ -1,4 +1,5 @@
-//! Runs a lane: receives change sets, commits them, and sets aside those that wait for locks of other transactions.
+//! Runs a lane, the thread that commits the change sets of some accounts. The lane sets aside the change sets that wait for locks of
+//! other transactions.
 //!
 //! At every turn the lane searches for the locked rows of the change sets that are set aside, without waiting for a lock. If the lock of a
 //! change set is not visible, the lane tries the commit again with a brief wait. So a locked row delays only the change sets that need it.
@@ -73,7 +74,7 @@ impl<'e> Lane<'e> {
         }
     }
 
-    /// Returns the change sets that are set aside and those in the queue; `None` after the queue is closed and empty.
+    /// Waits for work. Returns the change sets that are set aside and those in the queue; `None` after the queue is closed and empty.
     fn next_jobs(&mut self) -> Option<Vec<Waiting>> {
         let mut jobs = std::mem::take(&mut self.aside);
         if jobs.is_empty() {
@@ -118,7 +119,7 @@ impl<'e> Lane<'e> {
         }
     }
 
-    /// Runs the change sets that need no locked row.
+    /// Refuses the late change sets, runs those that need no locked row, and sets the others aside.
     fn turn(&mut self, jobs: Vec<Waiting>, now: Instant) {
         // The late change sets were not written.
         let (mut jobs, late): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|waiting| waiting.job.deadline > now);

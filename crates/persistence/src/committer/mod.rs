@@ -4,7 +4,7 @@
 //! A lane is a thread with its own connection and a bounded queue, and serves some of the accounts. The path of a change set:
 //!
 //! 1. [`Committer::commit`] puts the change set into the queue of a lane. The account of the change set determines the lane.
-//! 2. `lane` receives all waiting change sets, without a timer.
+//! 2. `lane` receives all waiting change sets. The lane does not wait until a batch is full.
 //! 3. `batch` runs them as one transaction: locks, judgment, writes, COMMIT. That module documents the order of steps and the handling of
 //!    failures.
 //! 4. Every caller receives its verdict. If another transaction keeps rows locked, `lane` sets the change set aside. The change set stays
@@ -127,7 +127,7 @@ impl Committer {
         })
     }
 
-    /// Checks that every lane can write: either the lane has written a moment ago, or it commits an empty batch now.
+    /// Checks that every lane can write. A lane without a fresh success ([`Pulse::is_fresh`]) commits an empty batch now.
     ///
     /// # Errors
     /// The reason for which a lane cannot write.

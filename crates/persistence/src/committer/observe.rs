@@ -237,7 +237,7 @@ pub(super) fn row_of_counter(account: AccountId) -> Row {
     (&COUNTERS, vec![account.to_string()])
 }
 
-/// Groups rows, each with an attached value, by table, in one fixed order.
+/// Groups rows, each with an attached value, by table, in the order of the tables' names.
 fn by_table<T>(
     rows: impl Iterator<Item = (Row, T)>,
 ) -> impl Iterator<Item = (&'static Lookup, HashMap<Vec<String>, T>)> {

@@ -1,4 +1,5 @@
-//! The statements of a batch. On every node they have the same order of tables, and key order within each table.
+//! The statements of a batch. Every node uses the same order of tables, and key order within each table, so that concurrent batches lock
+//! rows in the same order.
 
 use std::collections::BTreeMap;
 
@@ -31,13 +32,14 @@ impl<'a> Op<'a> {
         Self { spec, rows, guarded: true, optimistic: false }
     }
 
-    /// Creates a statement that may change fewer rows.
+    /// Creates a statement that may change fewer rows than it names.
     pub(crate) const fn free(spec: &'static Spec, rows: Vec<Vec<Value<'a>>>) -> Self {
         Self { spec, rows, guarded: false, optimistic: false }
     }
 }
 
-/// Returns the statements of a batch that have rows. Balances come last, because other transactions wait for their rows.
+/// Returns the statements of a batch, without those that have no rows. Balances come last, before the batch id alone, because other
+/// transactions wait for their rows.
 pub(crate) fn ops<'a>(plan: &'a BatchPlan<'a>, batch: &'a str, at: Timestamp, mode: Mode) -> Vec<Op<'a>> {
     let mut ops = Vec::new();
     reservations(plan, &mut ops);

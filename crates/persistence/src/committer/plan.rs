@@ -1,4 +1,4 @@
-//! The writes of a batch: at most one row per key, so that the rows of each table are one set.
+//! The writes of a batch: at most one row per key, so that one statement can write all rows of a kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -16,7 +16,7 @@ macro_rules! moved {
     };
 }
 
-/// Selects one of these sums for every record of a table, called `t`, and the amount that the status of the record implies.
+/// Selects one sum of `moved!` for every record of a table with the alias `t`, and the amount that the status of the record implies.
 macro_rules! amount {
     ($label:literal $stored:literal of $table:literal $prefix:literal is $expected:literal) => {
         concat!(
@@ -64,7 +64,7 @@ macro_rules! differing {
     };
 }
 
-/// The parts of paid charges, one in each row. The list is split from its end by `rtrim`, which both engines have.
+/// The split parts of paid charges, one in each row. The list is split from its end by `rtrim`, which both engines have.
 macro_rules! parts {
     () => {
         "WITH RECURSIVE parts (charge, pix, shares, list, recipient, part) AS (\

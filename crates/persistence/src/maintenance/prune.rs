@@ -22,7 +22,7 @@ use crate::sql::{Query, Session, Value};
 pub(super) const AT_A_TIME: u32 = 2_000;
 /// The pause after a failure of a table: shorter than the hour between two runs, longer than all passes of one run.
 const REST: Duration = Duration::from_mins(30);
-/// An id is created at about the instant in its row. The clocks of nodes differ by less than this.
+/// The greatest difference between the creation of an id and the instant in its row. The clocks of nodes differ by less.
 const ID_GRACE: SignedDuration = SignedDuration::from_hours(1);
 /// The bits of an id behind its milliseconds (RFC 9562, section 5.7).
 const ID_TAIL_BITS: u32 = 80;
@@ -57,7 +57,7 @@ const REQUESTS: &str = "DELETE FROM api_requests WHERE (account_id, id) IN (SELE
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
      WHERE d.account_id = w.account_id AND d.endpoint_id = w.id) LIMIT ?)";
-/// Removes the failures of ended epochs.
+/// Removes the failures of earlier epochs of an endpoint, and of removed endpoints.
 const FAILURES: &str = "DELETE FROM endpoint_failures WHERE (account_id, endpoint_id, epoch) IN (\
      SELECT f.account_id, f.endpoint_id, f.epoch FROM endpoint_failures AS f LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = f.account_id AND w.id = f.endpoint_id AND w.epoch = f.epoch WHERE w.id IS NULL LIMIT ?)";
@@ -111,7 +111,7 @@ impl Pruning {
         Ok(pruned)
     }
 
-    /// Prunes one table unless it failed a short while ago. Returns the number of removed rows.
+    /// Prunes one table unless it failed within [`REST`]. Returns the number of removed rows.
     fn table(&self, table: &'static str, work: impl FnOnce() -> Result<u64, Fault>) -> u64 {
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         if failed().get(table).is_some_and(|failed| failed.elapsed() < REST) {
@@ -139,7 +139,7 @@ impl Pruning {
     /// Removes old events. Uses a connection whose statements are planned by key, because the statements walk from account to account.
     fn prune_events(&self, before: Timestamp) -> Result<u64, Fault> {
         let mut session = self.engine.connect_writer()?;
-        // Two concurrent passes would only wait for each other.
+        // The lock is held for the whole pass, because two concurrent passes would only wait for each other's rows.
         let mut looked_at = self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
         prune_events::prune(&*self.engine, &mut *session, before, &mut looked_at)
     }

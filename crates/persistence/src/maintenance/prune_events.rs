@@ -38,7 +38,7 @@ const DELIVERED: &str = "SELECT d.endpoint_id, d.id, e.sequence FROM events AS e
 /// Selects old deliveries of tests, which have no event. Pending deliveries are kept until they are finished or cancelled.
 const TESTS: &str = "SELECT d.account_id, d.endpoint_id, d.id, d.id FROM deliveries AS d WHERE d.sequence IS NULL AND d.created_at < ? \
      AND d.status <> 'pending' ORDER BY d.created_at LIMIT ?";
-/// Deletes by account, endpoint and delivery id.
+/// Deletes deliveries by account, endpoint and delivery id.
 static DELIVERIES: Spec = Spec::delete("deliveries", NAME);
 static WAITING: Spec = Spec::delete("pending_deliveries", NAME);
 static ATTEMPTS: Spec = Spec::delete("delivery_attempts", &[("account_id", Kind::Text), ("delivery_id", Kind::Text)]);
@@ -79,7 +79,8 @@ pub(super) fn prune(
     Ok(AT_A_TIME.saturating_sub(left).into())
 }
 
-/// Removes a limited number of an account's oldest events, up to the first that is young or has a pending delivery. Returns their number.
+/// Removes at most `most` of an account's oldest events, up to the first that is young or that an active endpoint waits for. Returns the
+/// number of removed events.
 fn prune_account(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,

@@ -1,7 +1,7 @@
 //! Checks that the store is migrated, that it accepts writes, and that the queue of webhooks is connected to it.
 //!
-//! Lanes and queue links that succeeded a moment ago count as ready. The others are probed: a lane commits an empty batch, and a link
-//! executes a statement. So a repaired store becomes ready again even without traffic.
+//! Lanes and queue links that succeeded within the last 5 s count as ready. The others are probed: a lane commits an empty batch, and a
+//! link executes a statement. So a repaired store becomes ready again even without traffic.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ async fn within<E: Display>(failure: &str, probe: impl Future<Output = Result<()
     let cause = match tokio::time::timeout(WITHIN, probe).await {
         Ok(Ok(())) => return Ok(()),
         Ok(Err(error)) => error.to_string(),
-        Err(_) => "no answer in time".to_owned(),
+        Err(_) => "no answer within 800 ms".to_owned(),
     };
     tracing::warn!(failure, cause, "store not ready; the readiness probe fails");
     Err(QueryError::Unavailable(failure.to_owned()))

@@ -48,8 +48,9 @@ const RULES: [&str; 11] = [
     // No merchant's balance is negative.
     "SELECT 'negative balance of ' || holder || '/' || bucket, CAST(0 AS BIGINT), amount FROM balances \
      WHERE amount < 0 AND substr(holder, 1, 4) = 'acc_' LIMIT ?",
-    // Every payment was credited once and in full: the amount that left `settlement` for the payment is its amount. A returned payout also
-    // leaves `settlement`, under the payout's end-to-end id. If that payout paid a charge of another account, the payment has the same id.
+    // Every payment was credited once and in full: the amount that left `settlement` for the payment is its amount. Returned payouts do not
+    // count. They also leave `settlement`, under the payout's end-to-end id. If that payout paid a charge of another account, the payment
+    // has the same id.
     "SELECT 'credit of payment ' || p.end_to_end_id, p.amount, CAST(coalesce(e.total, 0) AS BIGINT) FROM payments AS p \
      LEFT JOIN (SELECT end_to_end_id, -sum(amount) AS total FROM entries \
      WHERE substr(holder, 1, 11) = 'settlement:' AND amount < 0 AND kind <> 'payout_reversed' AND end_to_end_id IS NOT NULL GROUP BY end_to_end_id) AS e \

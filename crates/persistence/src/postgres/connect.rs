@@ -148,7 +148,7 @@ impl Postgres {
         Ok(PlannedConnection { connection: self.connect(settings)?, planned_at: Instant::now() })
     }
 
-    /// Returns whether a statement with that text stays prepared.
+    /// Returns whether a statement with that text stays prepared. The first [`MAX_SHAPES`] texts do.
     pub(super) fn stays_prepared(&self, text: &str) -> bool {
         let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         shapes.contains(text) || (shapes.len() < MAX_SHAPES && shapes.insert(text.to_owned()))

@@ -1,5 +1,6 @@
-//! Tests the plans of statements by key. The server may plan such a statement when a service starts, on empty tables. The plan stays in use
-//! for seconds while the tables grow. So each plan must look up row by row in the index, even if the tables are empty at planning.
+//! Tests the plans of statements that find rows by their key. The server may plan such a statement when a service starts, on empty tables.
+//! The plan stays in use for seconds while the tables grow. So each plan must find its rows in an index, even if the tables are empty at
+//! planning.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;

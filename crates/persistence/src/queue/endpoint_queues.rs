@@ -1,4 +1,5 @@
-//! The queues with due deliveries.
+//! The queues with due deliveries. A queue contains the pending deliveries to one endpoint in one epoch. A queue has ended if the endpoint
+//! is disabled, is deleted, or has a later epoch.
 //!
 //! A query reads the rows that are overdue the longest. Nearly always the query returns all due rows, and so every queue with due
 //! deliveries. If more rows are due than the query counts, a second query goes from queue to queue along the index of the queue. Both
@@ -23,7 +24,7 @@ const QUEUES_PER_SEARCH: u32 = 10_000;
 /// readers already see the deliveries as cancelled.
 const QUEUES_PER_WALK: u32 = 1_000;
 
-/// A statement that reads queues. The CTEs in `$heads` end with `heads`: the first row of each queue and its place among them.
+/// A statement that reads queues. The CTEs in `$heads` end with `heads`: the first row of each queue, and the place of the queue.
 macro_rules! queues_text {
     ($heads:literal) => {
         concat!(
@@ -37,8 +38,8 @@ macro_rules! queues_text {
 }
 pub(crate) use queues_text;
 
-/// Selects the queues of the rows that are overdue the longest. The index on the expression `0 + due_at` serves this statement only. Claims
-/// must not use that index, because they would walk past all due rows of other queues.
+/// Selects the queues of the rows that are overdue the longest. Claims do not contain the indexed expression `0 + due_at`. With that index,
+/// a claim would walk past all due rows of other queues.
 pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o.due_at, o.number, \
      CAST(CASE WHEN w.id IS NULL THEN 0 WHEN w.state = 'inactive' THEN 1 ELSE 2 END AS BIGINT) \
      FROM (SELECT r.account_id, r.endpoint_id, r.epoch, min(r.due_at) AS due_at, count(*) AS number \
@@ -50,7 +51,7 @@ pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o
 /// Microseconds that are subtracted from the due time of a delivery while it is set aside. The walk over due deliveries then skips it. The
 /// delivery keeps its order, and comes first in a claim.
 pub(crate) const SET_ASIDE_US: i64 = 10_000_000_000_000_000;
-/// The largest number of deliveries to inactive endpoints that one pass sets aside: some 20 ms of SQLite's write lock.
+/// The largest number of deliveries to inactive endpoints that one pass sets aside: about 20 ms of SQLite's write lock.
 const SET_ASIDE_AT_ONCE: u32 = 2_000;
 /// The largest number of queues in which one pass sets deliveries aside, each with its own statement.
 const SET_ASIDE_QUEUES: usize = 100;

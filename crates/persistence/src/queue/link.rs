@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::pulse::Pulse;
 use crate::sql::Session;
 
-/// The largest number of waiting pieces of work. A correct caller has at most one piece of each kind in progress.
+/// The largest number of waiting pieces of work. A correct caller has at most one piece of each kind in progress, and never reaches it.
 const WAITING: usize = 256;
 /// The largest number of attempts at work that conflicts with another transaction.
 const ATTEMPTS: u32 = 5;
@@ -85,7 +85,7 @@ impl Link {
         jobs.try_send(job).map_err(|_| unavailable("too much work is waiting, or the thread of the queue has ended"))
     }
 
-    /// Checks that the link has a working connection: it was used a moment ago, or executes a statement now.
+    /// Checks that the link has a working connection. A link without a fresh success ([`Pulse::is_fresh`]) executes a statement now.
     ///
     /// # Errors
     /// [`QueryError::Unavailable`] if there is none.

@@ -1,8 +1,9 @@
 //! The queue of deliveries, with its own connections and threads, so that deliveries never delay the committer.
 //!
-//! A pending delivery has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which is permanent. Due deliveries
-//! have an index, and the deliveries of each queue have another. So the cost of a claim does not depend on the number or the lengths of
-//! queues. A claim or an outcome may become durable only after its reply. If the database crashes before, the delivery is repeated.
+//! A pending delivery has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which is permanent. The queue has
+//! one part per endpoint and epoch, the endpoint queue ([`EndpointQueue`]). Due deliveries have an index, and the deliveries of each
+//! endpoint queue have another. So the cost of a claim does not depend on the number or the lengths of endpoint queues. A claim or an
+//! outcome may become durable only after its reply. If the database crashes before, the delivery is repeated.
 //!
 //! A transaction that changes existing rows of both tables locks `pending_deliveries` first and then `deliveries`. New rows are inserted in
 //! the opposite order, because no transaction waits for a new row. An event is locked before both tables. So no cycle of waits can form.

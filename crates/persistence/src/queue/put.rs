@@ -150,8 +150,8 @@ fn start_again(
     if session.execute(&named(again))? > 0 {
         return Ok(());
     }
-    // The delivery has ended, and its fence continues from the stored number. If the queue has a row now, another transaction inserted that
-    // row a moment ago.
+    // The delivery has ended, and its fence continues from the stored number. If the queue has a row now, another transaction has inserted
+    // that row meanwhile.
     let Some((.., fence)) =
         session.load::<(String, String, i64)>(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop()
     else {

@@ -20,7 +20,7 @@ const OPEN_ORDERS: &str = "SELECT \
         SELECT 1 FROM infractions WHERE status IN ('open', 'under_review') AND acquirer = ? LIMIT ?\
     ) AS i)";
 
-/// Names each acquirer and processor that has a position. There are a few rows for each.
+/// Selects each acquirer and processor whose lists the service has read. The table has one row per list.
 const ACQUIRERS: &str = "SELECT DISTINCT acquirer FROM list_positions ORDER BY acquirer";
 
 #[async_trait]
@@ -39,7 +39,7 @@ impl DrainQueries for Persistence {
     }
 }
 
-/// Returns the open orders at each acquirer that has a position in a list.
+/// Returns the open orders at each acquirer whose lists the service has read.
 pub(crate) fn open_orders(session: &mut dyn Session) -> Result<Vec<(AcquirerName, OpenOrders)>, Fault> {
     let names = session.load::<String>(&Query::new(ACQUIRERS))?;
     let counted = names.iter().map(|name| {

@@ -1,4 +1,4 @@
-//! Reads infractions, blocks and positions. Both engines execute the same queries.
+//! Reads infractions and blocks. Both engines execute the same queries.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;

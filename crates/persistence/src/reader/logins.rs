@@ -1,4 +1,4 @@
-//! Reads users, sessions and confirmations of the dashboard.
+//! Reads users and sessions of the dashboard.
 
 use async_trait::async_trait;
 use cais_domain::ids::UserId;

@@ -72,7 +72,7 @@ fn due_releases(now: Timestamp, limit: u32) -> impl Select<ReleaseRow<'static>> 
         .limit(with_spare(limit))
 }
 
-/// Counts the rows with an open outcome. Only such rows have a due time and stand in the index of due rows.
+/// Counts the rows with an open outcome, and finds the oldest. Only such rows have a due time and are in the index of due rows.
 fn open_money(session: &mut dyn Session, table: &str) -> Result<OpenMoney, Fault> {
     let text = format!(
         "SELECT count(*), coalesce(min(created_at), 0) FROM (SELECT created_at FROM {table} WHERE due_at IS NOT NULL LIMIT ?) AS o"

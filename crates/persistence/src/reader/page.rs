@@ -13,7 +13,8 @@ const MAX_PAGE: u32 = 200;
 const SPARE: u32 = 32;
 /// A text greater than every id: ids do not contain `~`, the greatest printable ASCII character.
 const BEYOND: &str = "~";
-/// The expression for the holder of entries in the indexes of rare entries. No other index contains the expression.
+/// The expression for the holder of entries in the indexes of rare entries: all kinds except `charge`, and the buckets `pending` and
+/// `blocked`. No other index contains the expression.
 pub(super) const RARE_HOLDER: &str = "holder || ''";
 /// The largest difference between the instant in an id and the instant in its row. An id is created a moment before or after the row's
 /// instant, possibly by another node's clock.

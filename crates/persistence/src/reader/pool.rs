@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::Fault;
 use crate::sql::Session;
 
-/// Opens and checks connections of an engine.
+/// A manager that opens and checks connections of an engine.
 pub(super) struct Readers(Arc<dyn Engine>);
 
 impl ManageConnection for Readers {
@@ -33,7 +33,7 @@ impl ManageConnection for Readers {
     }
 }
 
-/// The pool.
+/// A pool of connections, with a limit of the reads that wait or run.
 pub(crate) struct ReadPool {
     pool: Pool<Readers>,
     /// A permit for each read that waits or runs. Without a free permit, a read fails at once as unavailable.
@@ -104,7 +104,7 @@ impl ReadPool {
     }
 }
 
-/// Updates the metric of connections in use and, at the end of a read, of idle connections.
+/// A guard that updates the metric of connections in use and, at the end of a read, of idle connections.
 struct InUse(Pool<Readers>);
 
 impl InUse {

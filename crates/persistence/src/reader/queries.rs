@@ -1,4 +1,5 @@
-//! Reads charges, unique values, idempotency records, accounts, API keys, balances and callbacks. Both engines execute the same queries.
+//! Reads charges, payments, unique values, idempotency records, accounts, API keys, balances and callbacks. Both engines execute the same
+//! queries.
 
 use std::collections::BTreeMap;
 

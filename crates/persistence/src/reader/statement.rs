@@ -78,8 +78,8 @@ impl StatementQueries for Persistence {
     }
 }
 
-/// Returns the statement that sums entries by hour. Internal entries and entries in transit count as zero. They are not filtered out, so
-/// that the limit bounds the number of rows read.
+/// Returns the statement that sums entries by hour. Internal entries ([`is_internal`]) and entries in transit count as zero. They are
+/// not filtered out, so that the limit bounds the number of rows read.
 fn sums_text() -> String {
     let internal: Vec<&str> =
         EntryKind::ALL.into_iter().filter(|kind| is_internal(*kind)).map(EntryKind::as_str).collect();
@@ -109,7 +109,8 @@ fn page_text(filter: EntryFilter) -> Option<String> {
     Some(format!("{HEAD} WHERE {holder}{RANGE}{bucket}{kind}{merchants}{TAIL}"))
 }
 
-/// Returns whether an index of rare entries contains these entries.
+/// Returns whether an index of rare entries contains these entries. All kinds except `charge`, and the buckets `pending` and `blocked`, are
+/// rare.
 const fn is_rare(filter: EntryFilter) -> bool {
     let rare_kind = match filter.kind {
         None | Some(EntryKind::Charge) => false,

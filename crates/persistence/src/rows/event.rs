@@ -1,4 +1,4 @@
-//! Rows of events, and of the counters that number them.
+//! Rows of events, of the counters that number them, and of endpoint failures.
 
 use cais_commit_rules::NumberedEvent;
 use cais_domain::event::EventType;

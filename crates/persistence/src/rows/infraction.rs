@@ -16,8 +16,8 @@ use crate::sql::table::table;
 const TABLE: &str = "infractions";
 
 table! {
-    /// The row of an infraction. The last alert said that at most `alerted_h` hours were left before the deadline; `state_at` is the
-    /// instant of the current status.
+    /// The row of an infraction. At its last alert, at most `alerted_h` hours were left before the deadline. `state_at` is the instant of
+    /// the current status.
     InfractionRow of infractions
     key { account_id: Text, id: Text }
     fixed {

@@ -67,9 +67,9 @@ pub(crate) trait Record: Sized {
 /// The statements of a kind of records.
 #[derive(Debug)]
 pub(crate) struct RecordTable {
-    /// Inserts a record.
+    /// The statement that inserts records.
     pub(crate) insert: Spec,
-    /// Finds records by their keys.
+    /// The search for records by their keys.
     pub(crate) rows: Lookup,
     /// The statements of changes; `None` if no column changes.
     pub(crate) changes: Option<Changes>,
@@ -78,9 +78,9 @@ pub(crate) struct RecordTable {
 /// The statements of records that change.
 #[derive(Debug)]
 pub(crate) struct Changes {
-    /// Updates a record at the version that was read.
+    /// The statement that updates records at the version that was read.
     pub(crate) update: Spec,
-    /// Finds the versions of records.
+    /// The search for the versions of records.
     pub(crate) versions: Lookup,
 }
 
@@ -146,7 +146,7 @@ fn found<R: Record>(mut rows: Vec<R::Row<'static>>) -> Result<Option<R>, Fault> 
     rows.pop().map(R::read).transpose()
 }
 
-/// Returns an instant as a row holds it.
+/// Returns an instant in microseconds, as it is stored in a row.
 fn us(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::as_microsecond)
 }

@@ -20,8 +20,8 @@ table! {
     }
 }
 
-/// Returns the columns of a payment with the alias `p`, and the column of `refunded_beyond`: the sum of the parts of completed and open
-/// refunds beyond the charge's amount. Such refunds are few, and have their own index.
+/// Returns the columns of a payment with the alias `p`, and the column of `refunded_beyond`. That column sums the refunds, completed or in
+/// flight, of the part beyond the charge's amount. Such refunds are few, and have their own index.
 pub(crate) fn columns() -> String {
     names::<PaymentRow<'_>>("p")
         + ", (SELECT CAST(coalesce(sum(r.amount - r.of_charge), 0) AS BIGINT) FROM refunds AS r WHERE r.account_id = p.account_id \

@@ -9,7 +9,7 @@ use crate::sql::table::table;
 const TABLE: &str = "list_positions";
 
 table! {
-    /// The row of a position.
+    /// The row of a position: all rows of the list before `seen_until` were read.
     PositionRow of list_positions
     key { acquirer: Text, list: Text }
     fixed {}

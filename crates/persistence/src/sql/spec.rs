@@ -149,8 +149,8 @@ impl Spec {
         self.single.get_or_init(|| self.write_single())
     }
 
-    /// Uses the arrays in a select list: arrays of equal length advance together and are read in place. As functions in FROM, each array
-    /// would be copied first.
+    /// Returns the statement with its arrays in a select list, where arrays of equal length advance together and are read in place. As
+    /// functions in FROM, each array would be copied first.
     fn write_set_based(&self, optimistic: bool) -> String {
         let table = self.table;
         let first = self.keys.first().map_or("", |(name, _)| *name);

@@ -1,4 +1,4 @@
-//! The queue of deliveries on SQLite: row by row in one transaction, along the same indexes.
+//! The queue of deliveries on SQLite: row by row in one transaction, along the same indexes as on PostgreSQL.
 
 use std::sync::LazyLock;
 
@@ -192,7 +192,7 @@ mod tests {
     use crate::queue::{LEASES, OVERDUE, REQUESTED, RETRIES};
     use crate::reader::plans::Planner;
 
-    /// The plan steps that read the first row of an index, or rows that the statement made itself: a few rows.
+    /// The plan steps that scan only a few rows: the first row of an index, or intermediate rows of the statement.
     const FEW: [&str; 5] = ["SCAN CONSTANT ROW", "SCAN h", "SCAN r", "SCAN o", "SCAN (subquery-2)"];
 
     /// Returns the steps of the statement. None of them scans a table.

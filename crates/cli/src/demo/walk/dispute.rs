@@ -6,7 +6,7 @@ use cais_domain::money::Money;
 use super::{Walk, amount, text};
 use crate::demo::client::Request;
 
-/// The disputed amount: less than the balance after the first run.
+/// The disputed amount. The available balance of a first run covers it.
 const DISPUTED: Money = Money::from_centavos(800);
 
 impl Walk {

@@ -31,7 +31,7 @@ impl Walk {
         let id = text(&payout, "/id")?;
         self.screen
             .good(&format!("{PAYOUT} and a fee of {} were held before the request to the bank", self.payout_fee))?;
-        self.balance("The balance during the payout: the held money is in none of its parts").await?;
+        self.balance("The balance during the payout: it does not contain the held money").await?;
         self.screen.heading("The payout")?;
         let done = |payout: &Value| text(payout, "/status").is_ok_and(|status| status == "completed");
         let payout = self.wait(&format!("/v1/payouts/{id}"), done).await?;
@@ -40,7 +40,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Refunds a part of the charge and waits for its completion.
+    /// Refunds a part of the charge and waits until the refund is completed.
     pub(super) async fn refund(&self, charge: &str) -> anyhow::Result<()> {
         self.screen.heading("One coffee was cold: a part of the charge is refunded")?;
         let request = Request {
@@ -54,7 +54,7 @@ impl Walk {
         self.screen.heading("The refunds of the charge")?;
         let done = |page: &Value| text(page, "/data/0/status").is_ok_and(|status| status == "completed");
         self.wait(&request.path, done).await?;
-        self.screen.good(&format!("{REFUND} is back with the payer, by the standard's own return of a Pix"))?;
+        self.screen.good(&format!("{REFUND} is back with the payer, as a return (devolução) of the same Pix"))?;
         Ok(())
     }
 }

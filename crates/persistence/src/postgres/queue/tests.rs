@@ -30,7 +30,7 @@ fn server() -> (Postgres, DatabaseUrl) {
     (Postgres::new(&url, Duration::from_mins(1)), url)
 }
 
-/// Creates a long queue and some short ones. Returns the endpoint of the long one.
+/// Creates a long queue and [`OTHERS`] short ones. Returns the endpoint of the long one.
 fn fill(url: &DatabaseUrl) -> String {
     let long = fresh::<cais_domain::ids::kind::Endpoint>().to_string();
     let fill = format!(
