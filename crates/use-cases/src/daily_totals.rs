@@ -1,4 +1,5 @@
-//! The money that entered and left an account's balance on each of the last 30 days. Every entry is counted.
+//! The money that entered and left an account's balance on each of the last 30 days. Transfers between the account's
+//! own buckets are not part of the sums.
 //!
 //! Entries never change, so the sums of old entries are kept in memory, grouped by hours. A read continues after the
 //! last counted entry. Each read of the store is limited, so the first sums of a large account need several reads.
@@ -144,7 +145,7 @@ struct CatchingUp<'t> {
 }
 
 impl<'t> CatchingUp<'t> {
-    /// Returns `None` if another task has the mark.
+    /// Sets the mark. Returns `None` if another task has the mark.
     fn enter(totals: &'t DailyTotals, account: AccountId) -> Option<Self> {
         if totals.set_catching_up(account, true) { None } else { Some(Self { totals, account }) }
     }

@@ -19,7 +19,7 @@ impl ExportPlaces {
     }
 }
 
-/// The place of an account.
+/// The permission of an account to make one export. When the value is dropped, the account can make the next export.
 #[derive(Debug)]
 pub struct ExportPlace {
     places: ExportPlaces,

@@ -97,7 +97,7 @@ impl IdempotentRequest {
         IdempotencyChange::Take(NewIdempotencyRecord { name, fingerprint, resource, lease_until, answer })
     }
 
-    /// Returns the lease after commit 1, which was made at `now`.
+    /// Returns the lease of the record that was inserted at `now`.
     pub(crate) fn holding(&self, now: Timestamp) -> RequestLease {
         RequestLease { name: self.name.clone(), fence: 1, request: self.request, until: lease_from(now) }
     }

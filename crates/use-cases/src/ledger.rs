@@ -1,4 +1,4 @@
-//! Compares the ledger with its entries.
+//! Compares the stored balances of the ledger with its entries.
 
 use cais_ports::{LedgerReport, Verification};
 

@@ -7,7 +7,8 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Approves KYC, and enables `pix_in` and `pix_out`. If all of this is the case already, nothing changes.
+/// Approves KYC, and enables `pix_in` and `pix_out`. If KYC is already approved and both features are enabled, nothing
+/// changes.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

@@ -40,8 +40,8 @@ pub enum CreateAccountError {
     Store(#[source] CommitError),
 }
 
-/// Returns the new account, and the changes that open it and reserve its e-mail. KYC is pending unless the command
-/// approves it.
+/// Returns the new account, and the changes that open it, reserve its e-mail and write a row of the audit log. KYC is
+/// pending unless `command.approve` is set.
 pub(crate) fn prepare(ports: &Ports, operator: &Operator, command: &CreateAccount) -> (Account, ChangeSet) {
     let now = ports.clock.now();
     let opened = Account {

@@ -1,4 +1,4 @@
-//! Sets the spread of an account's crypto rates.
+//! Sets the spread of an account's crypto rates: the percentage by which they differ from the market rate.
 
 use cais_domain::merchant::account::Account;
 use cais_domain::rate::Percentage;
@@ -8,7 +8,7 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Sets the spread of new quotes. `None` stands for the spread of the configuration. A repeat has no effect.
+/// Sets the spread of new quotes. With `None`, new quotes have the configured spread. A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The maximum length of an address, in characters. The API has the same limit for a split recipient.
+/// The maximum length of an address, in characters. The API has the same limit for the e-mail of a split recipient.
 const MAX_CHARS: usize = 200;
 
 /// An e-mail address in lower case: `local@domain`, with a dot in the domain, at most 200 characters.
@@ -15,10 +15,10 @@ pub struct AccountEmail(String);
 pub struct AccountEmailError;
 
 impl AccountEmail {
-    /// Parses an address. Upper-case letters are changed to lower case.
+    /// Removes outer white space, changes the text to lower case, and checks the address.
     ///
     /// # Errors
-    /// [`AccountEmailError`], whose text is the rule.
+    /// [`AccountEmailError`], whose text states the rule.
     pub fn parse(text: &str) -> Result<Self, AccountEmailError> {
         let folded = text.trim().to_lowercase();
         let (local, domain) = folded.split_once('@').ok_or(AccountEmailError)?;

@@ -1,4 +1,4 @@
-//! Sets the transaction limits of an account.
+//! Sets the largest single charge and the largest single payout of an account.
 
 use cais_domain::merchant::account::{Account, Limits};
 use cais_domain::money::Money;

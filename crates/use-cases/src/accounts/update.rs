@@ -50,7 +50,7 @@ pub(crate) fn prepare(
 }
 
 /// Applies `decide` to the account, and stores the result together with a row of the audit log. Returns the stored
-/// account. If nothing changes, nothing is written. `by` is the operator and the command.
+/// account. If nothing changes, nothing is written. `by` is the operator and the action's name in the audit log.
 pub(crate) async fn update(
     ports: &Ports,
     by: (&Operator, &'static str),

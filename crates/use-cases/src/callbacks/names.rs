@@ -1,4 +1,5 @@
-//! The text form of the identifiers (names) in a callback, one line for each. No other part of a callback is stored.
+//! The text form of the items of a callback, one line for each item. A line has the item's identifiers, and the instant
+//! of a received Pix. No other part of a callback is stored.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +13,8 @@ use jiff::Timestamp;
 /// The text of an absent part.
 const NONE: &str = "-";
 
-/// Writes the identifiers in sorted lines, so that repeats of a callback have equal texts. The lines are divided into
-/// texts of at most `most` lines.
+/// Writes the items in sorted lines, so that repeats of a callback have equal texts. The lines are divided into texts
+/// of at most `most` lines.
 pub(super) fn write(items: &[CallbackItem], most: usize) -> Vec<Vec<u8>> {
     let lines: BTreeSet<String> = items.iter().map(line).collect();
     let lines: Vec<String> = lines.into_iter().collect();

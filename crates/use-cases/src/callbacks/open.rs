@@ -1,4 +1,4 @@
-//! The limit of open callbacks of one acquirer.
+//! The limit of open callbacks of one acquirer. A callback is open until it is done or unmatched.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,8 +8,8 @@ use cais_ports::{CallbackCounts, QueryError, alerts};
 
 use crate::ports::Ports;
 
-/// The largest number of open callbacks of one acquirer. The limit corresponds to one hour of 25 payments per second
-/// while the acquirer cannot be read. That number of callbacks needs about 50 MB. The counts are samples, so an
+/// The largest number of open callbacks of one acquirer. While the acquirer cannot be read, 25 payments per second
+/// reach the limit after about an hour. That number of callbacks needs about 50 MB. The counts are samples, so an
 /// acquirer can exceed the limit until the next sample.
 const MAX_OPEN: u64 = 100_000;
 

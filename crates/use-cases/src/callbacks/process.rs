@@ -43,14 +43,14 @@ const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
 /// by the callbacks of that pass.
 const MAX_UNMATCHED: u64 = 10_000;
 /// The largest number of charges of one acquirer that one pass reads one by one. Many of these reads run concurrently,
-/// so together they take about a second, at 200 ms each. Without the limit, callbacks whose Pix no page shows would
-/// delay the other callbacks.
+/// so together they take about a second, at 200 ms each. Without the limit, callbacks whose Pix no page of the
+/// acquirer's list shows would delay the other callbacks.
 ///
 /// A callback has at most this number of items. Callbacks are read in order, so each pass completes at least one
 /// callback.
 pub(super) const CHARGES_PER_PASS: usize = 256;
-/// The largest number of infractions of one acquirer that one pass looks up. An unlisted infraction needs several
-/// reads. In addition, the poll of infractions reads the acquirer's list every minute.
+/// The largest number of infractions of one acquirer that one pass looks up. The limit is low, because an unlisted
+/// infraction needs several reads, and because the poll of infractions reads the acquirer's list every minute anyway.
 pub(super) const INFRACTIONS_PER_PASS: usize = 16;
 /// The largest number of callbacks in one pass. Callbacks of one pass share their reads.
 const CALLBACKS_PER_PASS: u32 = 2_048;
@@ -124,8 +124,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of_limit(CALLBACKS_PER_PASS, listed, done))
 }
 
-/// Returns the verdict on each callback, in the order of the callbacks. The verdict of a callback follows from all its
-/// items.
+/// Returns the verdict on each callback, in the order of the callbacks: the greatest verdict on one of its items, or
+/// the error of an item.
 async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict, Unread>> {
     let mut verdicts = vec![Ok(Verdict::Applied); callbacks.len()];
     let mut by_acquirer: BTreeMap<&AcquirerName, Named> = BTreeMap::new();
@@ -139,7 +139,7 @@ async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict,
     let judged = by_acquirer.into_iter().map(|(acquirer, named)| named.judge(ports, acquirer));
     for (place, judged) in join_all(judged).await.into_iter().flatten() {
         if let Some(verdict) = verdicts.get_mut(place) {
-            // If one item cannot be read now, its callback stays open. The other items are still credited.
+            // If one item cannot be read now, its callback stays open. The other items are still applied.
             *verdict = match (verdict.clone(), judged) {
                 (Ok(one), Ok(other)) => Ok(one.max(other)),
                 (Err(error), _) | (Ok(_), Err(error)) => Err(error),
@@ -175,7 +175,8 @@ fn unmatched(callback: &Callback, is_full: bool) -> CallbackState {
     if is_full { CallbackState::Done } else { CallbackState::Unmatched }
 }
 
-/// Raises the alert if the item is the return of a payout, because the acquirer does not confirm the return.
+/// Raises an alert if the item is the return of a payout: the acquirer does not confirm the return. Has no effect for
+/// other items.
 fn alert_uncredited(callback: &Callback, item: &CallbackItem) {
     if let CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id, return_id }) = item {
         tracing::error!(
@@ -237,7 +238,7 @@ impl Named {
     }
 }
 
-/// Returns the callback as its verdict changes it.
+/// Returns the callback with the state, the attempts and the due time that follow from its verdict.
 fn next(ports: &Ports, callback: Callback, verdict: Result<Verdict, Unread>) -> Callback {
     let now = ports.clock.now();
     let attempts = callback.attempts.saturating_add(1);
@@ -296,8 +297,8 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> 
     Ok(verdict)
 }
 
-/// Processes the return of a sent Pix. The acquirer does not show this return with its payout. A stored payout may
-/// still lack the end-to-end id of its Pix, so an unknown Pix is looked up again later.
+/// Processes the return of a sent Pix. The return is read by its own id, because the acquirer does not show it with the
+/// payout. A stored payout may still lack the end-to-end id of its Pix, so an unknown Pix is looked up again later.
 async fn came_back(ports: &Ports, acquirer: &AcquirerName, item: &CallbackReturn) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_pix(&item.end_to_end_id).await.map_err(StoreError::from)?;
     let Some(payout) = payout.filter(|payout| payout.state.acquirer() == acquirer) else {
@@ -322,8 +323,8 @@ async fn disputed(ports: &Ports, acquirer: &AcquirerName, item: &CallbackInfract
     let applied = infractions::sync::find(ports, acquirer, &item.id).await.map_err(Unread::Infraction)?;
     Ok(match applied {
         Some(Applied::Stands { .. }) => Verdict::Applied,
-        // The poll reads an open infraction every minute, so its callback is done. The return for which the infraction
-        // waits may come up to a day later.
+        // The end of an open infraction may wait up to a day for a return of the Pix. The poll reads the infraction
+        // every minute until then, so its callback is done.
         Some(Applied::Deferred) if is_open(ports, acquirer, &item.id).await? => Verdict::Applied,
         None | Some(Applied::Deferred) => Verdict::NotShown,
         Some(Applied::UnknownPix | Applied::Rejected) => Verdict::Unmatched,
@@ -350,7 +351,7 @@ async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Ve
     }
     let credited = ports.queries.find_owner(&ReservationKey::ReturnId(return_id.clone())).await?;
     if credited.is_none() {
-        tracing::warn!(payout = %seen.payout.id, %return_id, "return in a callback not shown by its acquirer; the return is read again");
+        tracing::warn!(payout = %seen.payout.id, %return_id, "acquirer does not show the return of its callback yet; the return is read again");
     }
     Ok(credited.map_or(Verdict::NotShown, |_| Verdict::Applied))
 }

@@ -44,8 +44,8 @@ pub fn verify(
     verified.map_err(|error| ReceiveError::Malformed(error.to_string()))
 }
 
-/// Stores the identifiers in the callback. A worker reads their state from the acquirer later. A callback without
-/// identifiers is not stored. If the callback is a repeat, the stored callback becomes due.
+/// Stores the identifiers in the callback. A worker reads the identified records from the acquirer later. A callback
+/// without identifiers is not stored. If the callback is a repeat, the stored callback becomes due.
 ///
 /// # Errors
 /// [`ReceiveError`]. After an error, no part of the callback is stored. Exception: after [`CommitError::Unavailable`]

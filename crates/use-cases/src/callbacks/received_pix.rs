@@ -47,7 +47,7 @@ pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Ite
     judged
 }
 
-/// Groups the items by charge. For an item without a stored charge no request is made.
+/// Groups the items by charge. An item without a stored charge is unmatched, without a request to the acquirer.
 async fn our_charges(ports: &Ports, items: Vec<Item>) -> (Vec<Named>, Vec<Judged>) {
     let mut by_txid: HashMap<Txid, Vec<Item>> = HashMap::new();
     for item in items {
@@ -145,7 +145,7 @@ async fn read_one_by_one(ports: &Ports, acquirer: &AcquirerName, left: Vec<Named
             let verdict = match (&seen, pix.end_to_end_id) {
                 (Ok(_), None) => Ok(Verdict::Applied),
                 (Ok(seen), Some(end_to_end_id)) => is_credited(ports, seen, end_to_end_id).await,
-                // The acquirer may not show a new charge yet. So this error leads to another attempt too.
+                // Even `SyncError::Unknown` leads to another attempt: the acquirer may not show a new charge yet.
                 (Err(error), _) => Err(error.clone().into()),
             };
             judged.push((place, verdict));

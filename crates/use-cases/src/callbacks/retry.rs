@@ -31,7 +31,7 @@ pub async fn list_unmatched(ports: &Ports, page: PageRequest<CallbackId>) -> Res
     ports.queries.list_unmatched_callbacks(page).await
 }
 
-/// Makes the callback due again. All its attempts are available again.
+/// Makes the callback due again, and sets the number of its attempts to zero.
 ///
 /// # Errors
 /// [`RetryError`].

@@ -131,8 +131,8 @@ impl CreateCommand for CreateCharge {
         self.terms.external_id.as_ref()
     }
 
-    /// Checks, in this order: the account's permissions, the postback address, the limit, the recipients of the split,
-    /// and the acquirer.
+    /// Opens the charge after these checks, in this order: the account's permissions, the postback address, the limit,
+    /// the recipients of the split, and the acquirer.
     async fn open(&self, ports: &Ports) -> Result<Opened<Charge>, CreateChargeError> {
         let (account, asked) = (&self.account, &self.terms);
         account.permit(Feature::PixIn)?;

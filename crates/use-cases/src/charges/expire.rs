@@ -17,8 +17,8 @@ const LOOK_BUDGET: Duration = Duration::from_secs(5);
 /// The maximum time for which an overdue charge stays pending. This limit applies if the acquirer does not answer, or
 /// shows the charge as completed without a payment that pays it.
 ///
-/// A payment that is confirmed later still pays the charge. Without the limit, such charges would come first in every
-/// pass.
+/// A payment that is confirmed later still pays the charge. Without the limit, charges that stay pending would come
+/// first in every pass.
 const ACQUIRER_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// Expires at most `PASS_LIMIT` overdue charges.

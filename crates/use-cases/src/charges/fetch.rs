@@ -11,8 +11,8 @@ pub use crate::upstream_order::FetchError;
 pub(crate) use crate::upstream_order::find;
 use crate::upstream_order::{self, ResourceName};
 
-/// For this time after the end of a charge, reads still refresh it. A payment may have been made at the same time as
-/// the expiry or cancellation, and its callback may be lost.
+/// For this time after the expiry or cancellation of a charge, reads still refresh it. A payment may have been made at
+/// the same time, and its callback may be lost.
 const MAY_HAVE_RACED: SignedDuration = SignedDuration::from_hours(24);
 
 /// The identifier of a charge in a request.

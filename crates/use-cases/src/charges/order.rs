@@ -52,7 +52,7 @@ async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) 
         SendReply::Refused(_) => look_up(&*acquirer, order).await,
         SendReply::Accepted(_) | SendReply::NotAccepted(_) | SendReply::Unknown(_) => Evidence::NotRead,
     };
-    // A charge needs no list as a second proof: if it arrives later, no payer has seen its code.
+    // A charge needs no list as a second proof: if a late request still creates it, no payer sees its code.
     match decide(EarlierRequests::Unknown, reply, look_up, Evidence::LIST_NOT_NEEDED) {
         UpstreamResult::Known(upstream) => Ok((asked, upstream)),
         UpstreamResult::Refused(reason) => {

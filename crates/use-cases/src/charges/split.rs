@@ -40,8 +40,7 @@ pub(super) async fn resolve(
         .map_err(|error| StoreError::Internal(format!("the split of a checked request is invalid: {error}")))
 }
 
-/// Returns whether the account may receive a share. A recipient is another account that is active and approved, because
-/// a share is final.
+/// Returns whether the account may receive a share. A recipient is another account that is active and has approved KYC.
 fn may_share(creator: &Account, recipient: &Account) -> bool {
     recipient.id != creator.id && recipient.status == AccountStatus::Active && recipient.kyc == Kyc::Approved
 }

@@ -283,8 +283,8 @@ async fn credit(
             account: charge.account,
             owner: charge.id.to_string(),
         });
-        // If the payment does not change the charge, the charge is still written. The role of the payment was decided
-        // for this state, so a concurrent change of the charge must make the commit fail.
+        // If the payment does not change the charge, the charge is still written. The credit was decided for this state
+        // of the charge, so a concurrent change of the charge must make the commit fail.
         let after = credit.charge.unwrap_or_else(|| charge.clone());
         change.writes.push(Write::update(after.clone()));
         change.writes.push(Write::insert(credit.payment));

@@ -13,11 +13,11 @@ use crate::ports::Ports;
 pub struct LiveMinimum {
     /// The minimum in coins.
     pub coins: Minimum,
-    /// The effective minimum in BRL.
+    /// The same minimum in BRL, rounded up.
     pub effective_brl: Money,
 }
 
-/// A currency. A side without a minimum is currently unavailable.
+/// A currency. A side (deposits or withdrawals) without a minimum is currently unavailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveCurrency {
     /// The currency.

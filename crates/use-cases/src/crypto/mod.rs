@@ -24,6 +24,7 @@ pub struct CryptoSources {
     pub processor: Arc<dyn CryptoProcessor>,
     /// The source of BRL per USD.
     pub rates: Arc<dyn ExchangeRates>,
-    /// The spread of accounts that have no spread of their own.
+    /// The spread of accounts that have no spread of their own. A spread is the percentage between the market rate and
+    /// the quoted rate.
     pub spread: Percentage,
 }

@@ -20,9 +20,9 @@ const READ_BUDGET: Duration = Duration::from_secs(3);
 pub(super) struct Price {
     /// The BRL for one coin.
     pub(super) rate: Rate,
-    /// The inputs.
+    /// The prices and the spread from which the rate is computed.
     pub(super) inputs: RateInputs,
-    /// The minimum.
+    /// The smallest deposit or withdrawal.
     pub(super) minimum: Minimum,
 }
 

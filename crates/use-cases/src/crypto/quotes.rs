@@ -64,7 +64,7 @@ impl From<StoreError> for QuoteRefusal {
     }
 }
 
-/// A refused quote refuses the order that needs it.
+/// An order is refused if its quote is refused.
 impl<R: From<PriceRefusal>> From<QuoteRefusal> for CreateError<R> {
     fn from(refusal: QuoteRefusal) -> Self {
         match refusal {

@@ -37,7 +37,8 @@ pub enum AcceptRateError {
         /// The rate that the operator expects.
         expected: String,
     },
-    /// A quote that a node with a wrong clock wrote stays the newest quote, and the present rate is refused after it.
+    /// A quote that a node with a wrong clock wrote stays the newest quote, and the present rate differs too much from
+    /// it.
     #[error(
         "the accepted rate has no effect: the quote {newest} of {created_at} counts as newer, because the clock of its \
          node was ahead; correct the clock of that node, and repeat the command after {created_at}"
@@ -73,7 +74,7 @@ impl From<QueryError> for AcceptRateError {
 pub struct AcceptedRate {
     /// A quote at the accepted rate. The quote belongs to no account.
     pub quote: Quote,
-    /// The rate of the newest quote before.
+    /// The rate of the newest quote before the acceptance. `None` if the currency had no quote.
     pub last: Option<Rate>,
 }
 

@@ -44,7 +44,7 @@ pub enum DefendError {
     /// submits the same defense again, the request is a repeat.
     #[error("the outcome of the defense is still unknown")]
     Unknown {
-        /// Seconds until the next attempt or read.
+        /// Seconds until the caller should repeat the request.
         retry_after_s: u32,
     },
     /// The store failed.

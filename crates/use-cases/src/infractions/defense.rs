@@ -1,4 +1,4 @@
-//! Stores the steps of a defense: before it is sent, its arrival, and its withdrawal.
+//! Stores the steps of a defense: its submission before it is sent, its arrival, and its withdrawal.
 
 use cais_domain::infraction::{Defense, Infraction, InfractionState, InfractionStep};
 use cais_ports::{CommitError, DefenseOrder};
@@ -10,7 +10,8 @@ use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::StoredRecord as _;
 
-/// Returns the order for the acquirer. Returns `None` if the infraction has no defense text of this service.
+/// Returns the request that submits the defense to the acquirer. Returns `None` if the infraction has no defense text
+/// of this service.
 pub(super) fn order(infraction: &Infraction) -> Option<DefenseOrder> {
     let defense = infraction.defense.as_ref()?;
     let text = defense.text.as_ref()?.as_str().to_owned();

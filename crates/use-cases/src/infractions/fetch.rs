@@ -11,7 +11,8 @@ const AROUND: SignedDuration = SignedDuration::from_hours(1);
 const LATELY: SignedDuration = SignedDuration::from_hours(24);
 /// The longest span of one request. Acquirers refuse longer spans.
 pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The longest search before now. A Pix can be disputed for 80 days, and some acquirers report the dispute later.
+/// The time before now that the searches cover. A Pix can be disputed for 80 days, and some acquirers report the
+/// dispute later.
 pub(super) const FARTHEST: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// The limits of one search for an infraction.

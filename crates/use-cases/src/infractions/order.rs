@@ -28,10 +28,10 @@ const SEND_BUDGET: Duration = Duration::from_secs(5);
 /// because an acquirer accepts one defense per infraction.
 const MIN_TIME_TO_ARRIVE: SignedDuration = SignedDuration::from_secs(10);
 
-/// After this number of checks without a result, an operator is alerted. The pauses between checks double, so eight
-/// checks take some minutes.
+/// After this number of checks without a result, an operator is alerted. The pauses between checks double from 2 s, so
+/// eight checks take about five minutes.
 const UNPROVEN_ATTEMPTS: u32 = 8;
-/// The reason of a refusal that names the deadline.
+/// The reason of a refusal if the acquirer reports that the deadline has passed.
 pub(super) const DEADLINE_PASSED: &str = "the deadline has passed";
 
 /// The acquirer's evidence of a defense.

@@ -19,7 +19,8 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 const PAGE_BUDGET: std::time::Duration = std::time::Duration::from_secs(30);
 /// The largest number of pages of one list in one pass.
 const MAX_PAGES: u32 = 10_000;
-/// The part of a list before its position that is read again. Rows can appear late, and listed rows can change.
+/// The list is read again from this time before its stored position, the instant until which it was read. Rows can
+/// appear late, and listed rows can change.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// A list is read from this time before the start of the oldest open infraction, so that the end of that infraction is
 /// found.

@@ -39,13 +39,13 @@ pub(super) enum Verdict {
     AcceptedUnseen,
     /// The infraction under review ended and was reopened, and its end was not seen. An operator decides it.
     ReopenedUnseen,
-    /// The report contradicts a certain fact. The stored infraction stays unchanged, and an alert is raised.
+    /// The report contradicts a proven fact. The stored infraction stays unchanged, and an alert is raised.
     Contradicts,
 }
 
 impl Verdict {
     /// Returns whether the report may be older than the stored infraction. Such a report would open or end an infraction
-    /// twice. If `is_reopened`, the report may describe the previous round.
+    /// twice. If `is_reopened`, the report may describe the infraction before its reopening.
     pub(super) const fn may_be_outdated(&self, is_reopened: bool) -> bool {
         match self {
             Self::Reopened | Self::AcceptedUnseen | Self::ReopenedUnseen | Self::Contradicts => true,

@@ -29,7 +29,7 @@ pub enum ResolveError {
     /// The infraction has changed since the operator saw it.
     #[error("the infraction has changed since it was shown")]
     Changed,
-    /// The amount is above the contested amount.
+    /// The decided amount is above the largest amount that the infraction can take from the account.
     #[error("the lost amount {lost} is above the contested amount {contested}")]
     TooMuch {
         /// The amount of the decision.

@@ -37,7 +37,8 @@ pub(crate) enum Applied {
         /// `true` if this report changed the infraction.
         changed: bool,
     },
-    /// The report can be applied later. Its Pix is not credited yet, or the report may be outdated.
+    /// The report can be applied later: its Pix is not credited yet, the money of the accepted dispute is not returned
+    /// yet, or the report may be outdated.
     Deferred,
     /// The report is about a Pix that was never credited here. An alert was raised.
     UnknownPix,
@@ -131,11 +132,12 @@ enum Progress {
     Committed,
     /// Another process changed the infraction, or a record that the decision depends on.
     Retry,
-    /// A new infraction opens with this round number. If there is a reason, it is marked for review.
+    /// A new infraction opens for this round, the number of the opening or reopening at the acquirer. If there is a
+    /// reason, the infraction is marked for review.
     OpenRound(u32, Option<ReviewReason>),
     /// No step follows.
     Unchanged,
-    /// The report may be outdated.
+    /// The report may be outdated, or the money of the accepted dispute is not returned yet.
     TooEarly,
     /// The acquirer's record may be older than the stored infraction, so it is read again before the decision.
     RefetchFirst,
@@ -178,8 +180,8 @@ async fn advance(
         return Ok(Progress::Unchanged);
     }
     let Some((case, infraction)) = as_read(ports, ours).await? else { return Ok(Progress::Retry) };
-    // The record of a resolved dispute shows the returned amount. If that amount is lower, it must not release blocked
-    // money.
+    // The record of a resolved dispute shows the returned amount. If that amount is lower than the stored amount, it
+    // must not release blocked money.
     let frees = match upstream.status {
         UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended | UpstreamInfractionStatus::Undecided => {
             true

@@ -1,4 +1,4 @@
-//! Authenticates API keys. Each node caches keys for a few seconds.
+//! Authenticates API keys. Each node caches keys for 4 s.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -74,7 +74,7 @@ struct Known {
     is_noted: AtomicBool,
 }
 
-/// Authenticates callers. Clones share the cache.
+/// The authenticator of callers, with its cache of keys. Clones share the cache.
 #[derive(Clone)]
 pub struct KeyRing {
     ports: Ports,

@@ -1,7 +1,7 @@
 //! Sends a payout, a refund or a crypto withdrawal after the user has confirmed it in the dashboard.
 //!
 //! An order needs two commits. The first commit is the approval: it uses the one-time code and ends the confirmation.
-//! The second commit is commit 1 of the order, as for an order of the API.
+//! The second commit stores the order before it is sent, as for an order of the API.
 //!
 //! The idempotency key of the order is derived from the confirmation's id. So a repeat after a crash, or a form that is
 //! sent twice, creates at most one order.

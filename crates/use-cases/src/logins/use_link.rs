@@ -1,4 +1,4 @@
-//! Uses a one-time link. This sets the password, removes the authenticator and ends all sessions.
+//! Uses a one-time link: sets the password, removes the authenticator and ends all sessions.
 
 use cais_domain::login::password::{self, PasswordError};
 use cais_ports::{ChangeSet, CommitError, Secret, Totp, User, Write};

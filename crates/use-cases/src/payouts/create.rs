@@ -107,7 +107,7 @@ impl CreateCommand for CreatePayout {
         self.terms.external_id.as_ref()
     }
 
-    /// Checks the account's permissions first, then the limit, then the acquirer.
+    /// Opens the payout after these checks, in this order: the account's permissions, the limit and the acquirer.
     async fn open(&self, ports: &Ports) -> Result<Opened<Payout>, CreatePayoutError> {
         let asked = &self.terms;
         let fee = check(&self.account, asked.amount)?;

@@ -29,7 +29,7 @@ pub enum ResolvePaymentError {
     /// The payment has changed since the operator saw it.
     #[error("the payment has changed since it was shown")]
     Changed,
-    /// The decision is not possible.
+    /// The state of the deposit or of the payment does not allow the decision.
     #[error(transparent)]
     Refused(#[from] ReceiveError),
     /// The processor returned the coins to the payer.

@@ -27,8 +27,8 @@ use crate::upstream_text::{plain, whole_microseconds};
 /// The largest number of stored payments of one deposit that are read. A payer usually makes one or two.
 const MAX_PAYMENTS: u32 = 10_000;
 
-/// The largest number of later payments that one refresh reads. The newest are read first. The comparison with the
-/// processor's list finds payments that no refresh reads.
+/// The largest number of later payments that one refresh reads. The newest are read first. The reconciliation with the
+/// processor's list of payments finds those that no refresh reads.
 const MAX_LATER_READS: usize = 5;
 
 /// Reads the first payment of the deposit at its processor. Then reads the later payments that this record lists, and
@@ -168,7 +168,7 @@ async fn judge(
     }
 }
 
-/// Credits the coins of a payment, or marks them for review by an operator.
+/// Returns the changes that credit the coins of a payment, or mark them for review by an operator.
 async fn receive(
     ports: &Ports,
     deposit: &Deposit,
@@ -192,7 +192,7 @@ async fn receive(
     }
 }
 
-/// Applies the record of a payment that failed or expired with coins. The coins are marked for review, because the
+/// Returns the changes for a payment that failed or expired with coins. The coins are marked for review, because the
 /// processor may not have them.
 async fn unfinished(
     ports: &Ports,
@@ -272,8 +272,9 @@ fn last_change(record: &UpstreamDeposit, now: Timestamp) -> Timestamp {
     record.updated_at.map_or(now, whole_microseconds).min(now)
 }
 
-/// Applies the status of the first payment's record. Later payments change only the credited sums. Only a pending
-/// deposit becomes confirming, so the coins of a confirming deposit arrived in time.
+/// Returns the change of the deposit that follows from the status of the first payment's record. Later payments change
+/// only the credited sums. Only a pending deposit becomes confirming, so the coins of a confirming deposit arrived in
+/// time.
 fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option<Steps> {
     use DepositStatus as Ours;
     use UpstreamDepositStatus as Theirs;
@@ -281,7 +282,7 @@ fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option
     let tx_hash = record.tx_hash.as_deref().map(plain).filter(|hash| !hash.is_empty());
     let ours = deposit.state.status();
     let step = match (record.status, ours) {
-        // A finished payment is here only if no coins of the deposit's currency arrived in time.
+        // A finished payment matches here only if no coins of the deposit's currency arrived in time.
         (Theirs::Waiting | Theirs::Finished | Theirs::PartiallyPaid, Ours::Pending) if now >= issued.expires_at => {
             deposit.clone().expire(now)
         }

@@ -75,8 +75,9 @@ pub(super) async fn apply(
     Err(StoreError::contended())
 }
 
-/// Verifies a withdrawal that the processor shows as not verified. If this fails, the withdrawal stays unverified, and
-/// a later poll uses another code. If another withdrawal used the code, that poll follows when the next code is valid.
+/// Verifies a withdrawal that the processor shows as not verified. If the verification fails, the withdrawal stays
+/// unverified, and a later poll uses another code. If another withdrawal used the code, the next poll waits for the
+/// next code.
 ///
 /// The batch of the record must be stored before. A withdrawal with an outcome is never verified, because its money may
 /// have been returned.
@@ -108,7 +109,7 @@ pub(super) async fn verify(
     Ok(withdrawal)
 }
 
-/// Commits that the withdrawal waits for the next one-time code.
+/// Postpones the next poll of the withdrawal until the next one-time code is valid.
 async fn await_code(ports: &Ports, withdrawal: Withdrawal, now: Timestamp) -> Result<Withdrawal, StoreError> {
     tracing::info!(withdrawal = %withdrawal.id, "one-time code used by another withdrawal; the next code verifies this one");
     match commit_update(ports, withdrawal.clone().await_code(now)).await {

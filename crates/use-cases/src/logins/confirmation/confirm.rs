@@ -137,7 +137,8 @@ async fn carry_out(
                 name: name.clone(),
                 scopes: *scopes,
                 expires_in_days: *expires_in_days,
-                // A block that is left out would weaken the list, so an invalid block refuses the whole key.
+                // If invalid blocks were left out, the list could become empty and permit all addresses. So one invalid
+                // block refuses the key.
                 allowed_addresses: blocks.ok_or(LoginError::Over)?,
             };
             let (created, change) = create::prepare(ports, &operator, account, terms).map_err(|_| LoginError::Over)?;
