@@ -17,7 +17,7 @@ const USER_AGENT: &str = concat!("Cais/", env!("CARGO_PKG_VERSION"));
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// Idle connections per host: twice the deliveries in flight for one endpoint, because endpoints may share a host.
 const MAX_IDLE: usize = 16;
-/// The largest number of headers of an answer. No header matters here, but some servers exceed the usual 100.
+/// The largest number of headers of an answer. Some servers exceed the usual 100.
 const MAX_HEADERS: usize = 256;
 
 /// The reason a sender cannot be created.
@@ -46,7 +46,7 @@ pub(crate) fn system_roots() -> RootCertStore {
 }
 
 /// Builds the client that calls receivers. The client has no redirects, proxies (which would resolve names), cookies,
-/// decompression and retries.
+/// decompression or retries.
 ///
 /// Informational (1xx) answers are limited only by the 15 s of an attempt. The HTTP library limits neither their number
 /// nor the bytes before the final head. Its connector layers have no access to the bytes. The library also drops the

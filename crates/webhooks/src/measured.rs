@@ -18,7 +18,7 @@ impl InFlight {
         Self
     }
 
-    /// Ends an attempt with a result.
+    /// Ends an attempt that has a result, and records its duration.
     pub(crate) fn end(self, duration_ms: u32) {
         drop(self);
         histogram!(SECONDS).record(Duration::from_millis(u64::from(duration_ms)));

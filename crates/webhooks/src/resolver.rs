@@ -23,7 +23,7 @@ const MAX_VETTED: usize = 16;
 /// The number of addresses tried per name. All addresses are checked.
 const MAX_ADDRESSES: usize = 8;
 
-/// Looks up the addresses of a name.
+/// A source of the addresses of names.
 #[async_trait]
 pub(crate) trait Lookup: Send + Sync + 'static {
     /// Returns all addresses of the name.
@@ -55,7 +55,7 @@ pub(crate) enum Unresolved {
 /// The result of a look-up; `None` while it runs.
 type Answer = watch::Receiver<Option<Arc<[IpAddr]>>>;
 
-/// Resolves names, and refuses those with addresses that are not permitted.
+/// A resolver that refuses names with addresses that are not permitted.
 ///
 /// Concurrent look-ups of a name share one result. So a name whose servers do not answer occupies only one thread, for
 /// any number of deliveries. Results are not cached; connections are kept open instead.

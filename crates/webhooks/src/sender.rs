@@ -63,7 +63,8 @@ const BUDGETS: Budgets = Budgets {
     vetting: Duration::from_secs(2),
 };
 
-/// Sends webhooks with one client and its pool of connections. Share the sender, because creation is expensive.
+/// A sender of webhooks, with one client and its pool of connections. Share the sender, because its creation is
+/// expensive.
 pub struct HttpSender {
     client: Client,
     resolver: Resolver,

@@ -82,7 +82,7 @@ fn literal(url: Url, address: IpAddr, rules: &AddressRules) -> Result<Target, Ur
     if rules.permits(address) { Ok(Target { url, name: None }) } else { Err(UrlRefusal::NotPublic) }
 }
 
-/// Returns whether a host is a server name: letters, digits, dashes and, because some have them, underscores.
+/// Returns whether a host is a server name: labels of letters, digits, dashes and underscores, which some servers use.
 fn is_name(host: &str) -> bool {
     let is_label = |label: &str| {
         (1..=MAX_LABEL).contains(&label.len())

@@ -269,7 +269,7 @@ async fn names_are_resolved_by_the_system() {
 #[tokio::test]
 async fn loopback_names_are_not_looked_up() {
     let server = closing_server().await;
-    // The answer of another name server is ignored.
+    // The test fails if this answer is used.
     let lookup = scripted(&[&["8.8.8.8"]]);
     let sender = sender_with(&lookup, development(), PATIENT);
     for name in ["localhost", "LOCALHOST.", "app.localhost"] {

@@ -135,7 +135,7 @@ async fn webhook_without_secret_is_not_sent() {
 }
 
 /// A proxy in the environment would resolve names, so it must be ignored. The environment belongs to the whole process,
-/// so another process runs the test above.
+/// so another process runs `webhook_is_one_signed_post` with the proxy.
 #[tokio::test]
 async fn proxy_of_the_environment_is_not_used() {
     let proxy = Server::always(Act::Reply(answer("502 The proxy", "", ""))).await;
