@@ -32,7 +32,7 @@ const IDS_OF_TEN_ROWS: u64 = 14 * IDS_OF_TRANSFER;
 const FIRST_MS: u64 = 1_767_225_600_000;
 const DAY_MS: u64 = 86_400_000;
 const DESCRIPTION: &str = "two coffees and a cake";
-/// The account's share in another account's charge.
+/// The account's share in another account's charge, in percent.
 const SHARE: &str = "10";
 
 /// The ids of a store that is being filled, in ascending order and equal intervals. A charge gets an id close to the ids

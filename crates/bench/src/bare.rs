@@ -1,4 +1,4 @@
-//! The baseline of a GET: an HTTP handler that reads an id and answers the same number of bytes from memory.
+//! The baseline of a GET: an HTTP handler that reads an id and answers as many bytes as the service, from memory.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

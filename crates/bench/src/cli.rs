@@ -152,9 +152,9 @@ impl Run {
     }
 }
 
-/// Prints progress.
+/// Prints a line to standard error.
 fn print_progress(text: &str) {
-    // The reader may be gone.
+    // An error is ignored, because the reader of standard error may be gone.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

@@ -54,7 +54,7 @@ impl Postgres {
         Ok(Self { cluster, programs, process: process.trim().parse().context("postmaster.pid")? })
     }
 
-    /// Returns the root of the server's processes.
+    /// Returns the id of the server's first process, the parent of its other processes.
     #[must_use]
     pub const fn process_id(&self) -> u32 {
         self.process

@@ -27,7 +27,7 @@ impl Latencies {
         self.waits_us.push(u32::try_from(wait.as_micros()).unwrap_or(u32::MAX));
     }
 
-    /// Adds all waits of another log.
+    /// Adds all waits of `other`.
     pub fn merge(&mut self, other: Self) {
         self.waits_us.extend(other.waits_us);
     }

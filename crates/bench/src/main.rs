@@ -1,7 +1,7 @@
 //! Measures Cais beside a baseline on the same machine in the same run, and reports whether its targets are met.
 //!
-//! Figures of different machines or days are not comparable, so only ratios within one run are compared. Everything
-//! runs on loopback, on free ports, with databases that are created for the run and removed after it.
+//! Figures of different machines or days are not comparable, so targets are ratios within one run where possible.
+//! Everything runs on loopback, on free ports, with databases that are created for the run and removed after it.
 #![expect(clippy::float_arithmetic, reason = "rates and ratios are not money")]
 
 mod activity;
@@ -28,9 +28,9 @@ mod store;
 mod upstream;
 mod window;
 
-/// The callers of every load, and the connections of every load over HTTP.
+/// The usual number of callers of a load. Over HTTP, each caller has a connection of its own.
 const CALLERS: usize = 64;
-/// The threads of pgbench.
+/// The number of threads of pgbench.
 const GENERATOR_THREADS: usize = 2;
 
 fn main() -> anyhow::Result<()> {

@@ -19,7 +19,7 @@ const MAX_CONNECTIONS: &str = "1024";
 /// A key that protects no real data.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-/// The time limit of all credits.
+/// The time limit of [`Service::until_credited`].
 const TIMEOUT: Duration = Duration::from_mins(2);
 /// The pause between two reads of all balances.
 const READ_EVERY: Duration = Duration::from_millis(50);
@@ -42,7 +42,7 @@ impl Service {
         Self::start_with(engine, server, &[]).await
     }
 
-    /// Starts a service with more settings.
+    /// Works like [`Service::start`], with additional settings.
     ///
     /// # Errors
     /// If a step fails.

@@ -66,7 +66,7 @@ impl Window {
         ended_at >= self.counts_from && self.ends_at.is_none_or(|end| ended_at <= end)
     }
 
-    /// Returns the counted time. The call must follow the end of all callers.
+    /// Returns the counted time. Must be called only after all callers have ended.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         match self.ends_at {

@@ -24,11 +24,11 @@ use scripts::{depositors, payers, quoters};
 
 const LEVEL: &str = "crypto";
 const RATE: &str = "/s";
-/// The deposits that are paid.
+/// The number of deposits that are created and paid.
 const PAID: usize = 2_000;
-/// The number of paid deposits in the short run.
+/// The number of these deposits in the short run.
 const PAID_IF_QUICK: usize = 500;
-/// The payers at the processor's control interface.
+/// The number of connections that pay deposits, at the sandbox's control interface.
 const PAYERS: usize = 32;
 /// The amount of a deposit, in centavos.
 const AMOUNT: u64 = 10_000;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::http::{Connection, post};
 use crate::upstream::institution::Institution;
 
-/// The payments of a page: the processor's limit.
+/// The number of payments per page: the processor's limit.
 const PAGE: usize = 500;
 
 /// Returns the ids of all payments.

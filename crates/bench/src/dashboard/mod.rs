@@ -20,17 +20,17 @@ use crate::run_size::RunSize;
 use crate::service::{Service, email};
 
 const LEVEL: &str = "dashboard";
-/// The charges of the account.
+/// The number of charges of the account.
 const CHARGES: usize = 1_000_000;
-/// The charges in the short run.
+/// The number of charges in the short run.
 const CHARGES_IF_QUICK: usize = 50_000;
 /// The days of the home page, over which the activity is spread.
 const DAYS: u64 = 30;
-/// Of ten rows of activity, six are charges of the account.
+/// The number of rows of activity for six charges of the account. The other rows are payouts and a split share.
 const ROWS_OF_SIX_CHARGES: usize = 10;
 /// The views of each page. The views of all pages together stay below the 300 requests that a session may make at once.
 const VIEWS: usize = 80;
-/// The time limit of a page.
+/// The largest permitted median time of a page, in milliseconds.
 const WANTED_MS: f64 = 30.0;
 /// The mark of a home page whose totals are not counted to the end.
 const COUNTING: &str = "id=\"totals\" hx-get";

@@ -1,4 +1,4 @@
-//! The effect of a long queue for hanging receivers on API clients.
+//! The effect of many due deliveries to hanging receivers on the API's clients.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Webhooks: deliveries per second, claims per second, the effect of a backlog on the API, and latency.
+//! Webhooks: deliveries per second, claims (leases of due deliveries) per second, the effect of a backlog on the API,
+//! and latency.
 
 mod backlog;
 mod endpoints;
@@ -55,7 +56,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     Ok(lines)
 }
 
-/// Adds the target, which applies to PostgreSQL.
+/// Returns the line with the target. The target applies only to PostgreSQL.
 fn judged(line: Line, engine: Engine, target: Target) -> Line {
     match engine {
         Engine::Postgres => line.wanting(target),

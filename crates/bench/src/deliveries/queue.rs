@@ -123,7 +123,7 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
     Ok(Line::new(LEVEL, engine.name(), &what, looks.p50_ms, " ms").waited(looks).note(note))
 }
 
-/// The results of a kind of work, over all rounds.
+/// The results of the claims, or of the claims with outcomes, over all rounds.
 #[derive(Debug, Default)]
 struct Series {
     rates: Vec<f64>,

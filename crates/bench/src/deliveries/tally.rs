@@ -10,7 +10,7 @@ use super::preload::accounts;
 use crate::database;
 use crate::numbers::count;
 
-/// The largest page.
+/// The number of rows per page.
 const PAGE: u32 = 200;
 
 /// Deliveries by outcome, and their attempts.

@@ -39,12 +39,13 @@ struct Head {
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects to the service at `address`.
     ///
     /// # Errors
     /// If no listener exists.
     pub async fn open(address: SocketAddr) -> Result<Self> {
-        let stream = timeout(TIMEOUT, TcpStream::connect(address)).await.context("connect: too late")??;
+        let stream =
+            timeout(TIMEOUT, TcpStream::connect(address)).await.context("the connection did not open in time")??;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::with_capacity(16 * 1024) })
     }

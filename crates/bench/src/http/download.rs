@@ -33,7 +33,8 @@ pub struct Downloaded {
 /// An error if the answer is not 200, is not chunked, is late, or ends before its last chunk.
 pub async fn download(address: SocketAddr, request: &[u8], pause: Duration) -> Result<Downloaded> {
     let began = Instant::now();
-    let mut stream = timeout(TIMEOUT, TcpStream::connect(address)).await.context("connect: too late")??;
+    let mut stream =
+        timeout(TIMEOUT, TcpStream::connect(address)).await.context("the connection did not open in time")??;
     stream.write_all(request).await?;
     let mut buffer = Vec::with_capacity(PIECE);
     let body = loop {
@@ -78,7 +79,7 @@ struct Chunks {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// In the size of a chunk, or in the line break before it without a digit yet.
+    /// In the size of a chunk. `None` before the first digit of the size.
     Size(Option<usize>),
     /// This number of bytes before the end of a chunk.
     Data(usize),

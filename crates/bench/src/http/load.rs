@@ -53,7 +53,7 @@ pub struct Outcome<S> {
     pub elapsed: Duration,
     /// The waits of callers in the counted time.
     pub latencies: Latencies,
-    /// The scripts with their records.
+    /// The scripts after the load.
     pub scripts: Vec<S>,
 }
 
@@ -71,7 +71,7 @@ impl<S> Outcome<S> {
     pub fn clean(self) -> Result<Self> {
         match self.first_error {
             None => Ok(self),
-            Some(first) => Err(anyhow!("{} of {} answers were wrong; first: {first}", self.errors, self.answered)),
+            Some(first) => Err(anyhow!("{} answers wrong, {} as expected; first: {first}", self.errors, self.answered)),
         }
     }
 }

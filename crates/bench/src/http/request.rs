@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 
-/// The placeholder of a number, with the same number of digits.
+/// The placeholder of a number with twelve digits.
 const PLACE: &[u8] = b"############";
 
 /// A request in which all placeholders get the same number.

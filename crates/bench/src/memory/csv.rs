@@ -84,7 +84,7 @@ async fn read(service: &Service, number: usize, rows: usize, pause: Duration) ->
             () = tokio::time::sleep(LOOK) => peak = peak.max(resident_mib(process)?),
         }
     };
-    // The first line has the names.
+    // The first line has the names of the columns.
     let sent = file.lines.saturating_sub(1);
     ensure!(sent == count(rows), "{sent} lines of {rows} arrived");
     Ok(Watched { bytes: file.bytes, elapsed: file.elapsed, idle, peak })

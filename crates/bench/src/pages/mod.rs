@@ -25,7 +25,7 @@ const ROWS: u32 = 50;
 /// The reads of each page.
 const READS: usize = 400;
 
-/// Measures charges, statement and timeline.
+/// Measures the pages of the list of charges, of the statement and of the timeline.
 ///
 /// # Errors
 /// If the store fails or a page is wrong.
@@ -36,7 +36,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     Ok(lines)
 }
 
-/// Reads pages of the short and the long list in turn.
+/// Reads a page of the short and a page of the long list in turn. Returns the line that compares both.
 async fn compare<L>(what: &str, engine: Engine, lists: &[L; 2], read: impl AsyncFn(&L) -> Result<()>) -> Result<Line> {
     let mut waits = [Latencies::default(), Latencies::default()];
     for _ in 0..READS {

@@ -54,7 +54,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The process may have ended.
+        // The errors are ignored, because the process may have ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -15,7 +15,7 @@ use crate::numbers::{count, ratio, real};
 pub struct Cores {
     /// The name of the party.
     pub who: &'static str,
-    /// The number; 1 means one processor all the time.
+    /// The number of processors; 1 means one processor all the time.
     pub cores: f64,
 }
 
@@ -29,7 +29,7 @@ pub fn mean(rounds: &[Vec<Cores>]) -> Vec<Cores> {
         .collect()
 }
 
-/// Measures the processor use of all parties between two instants.
+/// A measurement of the processor use of all parties, from [`Meter::start`] to [`Meter::stop`].
 #[derive(Debug)]
 pub struct Meter {
     parties: Vec<(&'static str, u32)>,
@@ -105,7 +105,7 @@ impl Meter {
     }
 }
 
-/// Returns the memory of a process, in MiB.
+/// Returns the resident memory of a process, in MiB.
 ///
 /// # Errors
 /// If the process has ended.

@@ -175,7 +175,7 @@ mod tests {
     fn repeated_webhook_counts_once() {
         let mut log = Log::new(1);
         let good = signed(SECRET, clock::now().as_second());
-        assert!(!receive(&mut log, &good), "without a secret nothing is believed");
+        assert!(!receive(&mut log, &good), "without a secret no webhook is accepted");
         assert!(log.trust(&[SECRET.to_owned()]).is_ok());
         assert!(receive(&mut log, &good) && receive(&mut log, &good));
         let progress =

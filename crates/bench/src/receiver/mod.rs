@@ -37,7 +37,7 @@ enum Order {
     Take,
 }
 
-/// The process, which ends when dropped.
+/// The process of the receivers, which ends when dropped.
 pub struct Receiver {
     process: Running,
     orders: ChildStdin,

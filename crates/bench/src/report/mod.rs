@@ -45,7 +45,7 @@ pub struct Line {
     pub what: String,
     /// The unit.
     pub unit: &'static str,
-    /// The value. For several rounds, usually their mean.
+    /// The value. For several rounds, their mean, or their median if a note says so.
     pub value: f64,
     /// The values of the lowest and of the highest round. `None` for a single round.
     pub spread: Option<(f64, f64)>,

@@ -10,7 +10,8 @@ use crate::numbers::count;
 
 /// The beginning of a charge in a body.
 const START: &[u8] = br#"{"id":""#;
-/// The largest number of callers of a round. Each round reserves this number of names, so rounds use different names.
+/// The largest number of callers of a round. Each round reserves the external ids of this many callers, so rounds use
+/// different external ids.
 const MOST_CALLERS: usize = 512;
 /// The largest number of requests of a caller in one load.
 const ROOM: u64 = 100_000_000;
@@ -39,7 +40,7 @@ impl Created {
     }
 }
 
-/// A caller.
+/// A caller that creates charges.
 #[derive(Debug)]
 pub struct Create {
     template: Template,
@@ -49,7 +50,8 @@ pub struct Create {
     pub created: Vec<Created>,
 }
 
-/// Returns the callers of a load. The callers use the keys in turn. Loads of different rounds never use the same names.
+/// Returns the callers of a load. The callers use the keys in turn. Loads of different rounds never use the same
+/// external ids.
 #[must_use]
 pub fn creators(keys: &[String], round: u64) -> Vec<Create> {
     creators_of(keys, round, CALLERS)

@@ -1,4 +1,4 @@
-//! The whole service over HTTP: creations, and reads beside a minimal handler.
+//! The whole service over HTTP: creations and payments of charges, and reads compared with a minimal handler.
 
 mod create;
 pub mod pay;
@@ -35,7 +35,7 @@ const PAID_IF_QUICK: usize = 3_000;
 /// The number of serving threads: the default of the service.
 const WORKERS: usize = 2;
 
-/// Measures creations, then reads.
+/// Measures creations, then payments, then reads.
 ///
 /// # Errors
 /// If an answer is wrong, or differs from the stored data.

@@ -16,13 +16,13 @@ pub const AMOUNT: i64 = 1_000;
 /// The service's fee, in centavos.
 pub const FEE: i64 = 60;
 
-/// Returns an answer to a creation.
+/// Returns random letters, as many as the bytes of an answer to a creation.
 pub fn answer_body() -> &'static str {
     static BODY: OnceLock<String> = OnceLock::new();
     BODY.get_or_init(|| letters(ANSWER_BYTES))
 }
 
-/// Returns a charge in an event.
+/// Returns random letters, as many as the bytes of a charge in an event.
 pub fn event_data() -> &'static str {
     static DATA: OnceLock<String> = OnceLock::new();
     DATA.get_or_init(|| letters(EVENT_BYTES))
@@ -67,7 +67,7 @@ pub fn issue(charge: &Charge) -> ChangeSet {
     change
 }
 
-/// Returns one change with many pending charges.
+/// Returns one change that inserts the charges as they are.
 #[must_use]
 pub fn seed(charges: &[Charge]) -> ChangeSet {
     ChangeSet {

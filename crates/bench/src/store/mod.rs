@@ -26,12 +26,12 @@ use pgbench::Pgbench;
 
 const LEVEL: &str = "store";
 const RATE: &str = "/s";
-/// The number of payments in a round, for each counted second of the other rounds.
+/// The size of a round of payments: this number of payments for each counted second of the other rounds.
 const PAYMENTS_PER_SECOND: u64 = 12_000;
 /// The same number in the short run.
 const PAYMENTS_IF_QUICK: u64 = 5_000;
 
-/// The results of a kind of work, over all rounds.
+/// The results of one measurement, over all rounds.
 #[derive(Debug, Default)]
 struct Series {
     ours: Vec<f64>,

@@ -20,7 +20,7 @@ const ACCOUNTS: usize = 16;
 /// The charges per seeding change, and the number of such changes in flight.
 const SEED_ROWS: usize = 200;
 const SEEDS_AT_ONCE: usize = 16;
-/// The largest page.
+/// The number of rows per page.
 pub(super) const PAGE: u32 = 200;
 
 /// The measured store, and its counts.

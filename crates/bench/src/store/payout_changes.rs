@@ -18,7 +18,7 @@ pub const FEE: i64 = 50;
 /// The opening balance of the account, in centavos: enough for a billion payouts.
 pub const FUNDS: i64 = 1_050_000_000_000;
 
-/// Returns a payout in the wire format.
+/// Returns random letters, as many as the bytes of a completed payout.
 pub fn body() -> &'static str {
     let text = event_data();
     text.get(..BODY_BYTES).unwrap_or(text)
@@ -48,7 +48,8 @@ pub fn new_payout(account: AccountId) -> Payout {
     payout
 }
 
-/// Returns commit 1: idempotency record, unique values, payout, and the covered hold of amount and fee.
+/// Returns commit 1: idempotency record, unique values, payout, and the hold of amount and fee, which the balance must
+/// cover.
 #[must_use]
 pub fn hold(payout: &Payout) -> ChangeSet {
     steps::create_payout(payout, steps::idempotency_ref(payout.account, &payout.id.to_string()))

@@ -22,7 +22,7 @@ use crate::window::Until;
 /// The entries of a payout: amount and fee, held and sent, each with two sides.
 const ENTRIES: u64 = 8;
 
-/// Measures payouts of one account, on separate databases.
+/// Measures payouts of one account. The store and pgbench have separate databases.
 ///
 /// # Errors
 /// If the store or pgbench fails, or the written data is inconsistent.
@@ -50,7 +50,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     Ok(series.line(engine, "payouts of one account, both commits", Some(Target::AtLeast(5.0))).note(verified))
 }
 
-/// The measured store, the paying account, and its count.
+/// The measured store, the paying account, and the number of its payouts.
 struct Payouts {
     store: Persistence,
     hot: AccountId,
@@ -86,7 +86,7 @@ impl Payouts {
         let sent = self.sent;
         let report = self.store.verify_ledger().await?;
         ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
-        // A transfer funded the account.
+        // The transfer that funded the account has two entries.
         let expected = sent.saturating_mul(ENTRIES).saturating_add(2);
         ensure!(report.entries == expected, "{} entries of {sent} payouts", report.entries);
         let events = self.store.last_sequence(self.hot).await?;

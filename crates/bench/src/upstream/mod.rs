@@ -31,13 +31,13 @@ const LEVEL: &str = "upstream";
 const LATENCY_MS: u64 = 200;
 /// The number of callers. Each caller waits for the slow institution, so more requests must be in flight.
 const CALLERS: usize = 512;
-/// The payers at the institution's control interface, which answers at once.
+/// The number of connections that pay charges, at the institution's control interface, which answers at once.
 const PAYERS: usize = 32;
 /// The number of charges that are paid at full speed.
 const PAID: usize = 10_000;
 /// The number of these charges in the short run.
 const PAID_IF_QUICK: usize = 3_000;
-/// The payments per second during creations, and the seconds.
+/// The payments per second while charges are created, and the duration in seconds.
 const STEADY_RATE: u32 = 300;
 const STEADY_S: u64 = 5;
 /// The amount of a charge, in centavos.

@@ -74,7 +74,7 @@ impl<'a> Pgbench<'a> {
         Ok(done.rate)
     }
 
-    /// Returns commits 1 per second.
+    /// Runs only commit 1 of creations. Returns the commits per second.
     ///
     /// # Errors
     /// If pgbench fails.
@@ -83,7 +83,7 @@ impl<'a> Pgbench<'a> {
         Ok(self.run("open", round)?.rate)
     }
 
-    /// Returns commits 2 per second.
+    /// Runs only commit 2 of creations. Returns the commits per second.
     ///
     /// # Errors
     /// If pgbench fails.
