@@ -1,4 +1,5 @@
-//! The breaker: stops calls to an acquirer for a while after consecutive failures, then allows one trial call.
+//! The breaker: stops calls to an acquirer for [`OPEN_FOR`] after [`FAILURES_TO_OPEN`] consecutive failures, then
+//! allows one trial call.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -127,7 +128,7 @@ impl Breaker {
         }
     }
 
-    /// Cancels a call. After a cancelled trial call, the next call may try at once.
+    /// Cancels a call. After a cancelled trial call, the next call is allowed at once, as a trial.
     fn cancel(&self, epoch: u64) {
         let mut inner = self.lock();
         if inner.epoch == epoch && inner.state == State::HalfOpen {

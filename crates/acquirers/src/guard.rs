@@ -13,8 +13,8 @@ use crate::http::observe;
 /// failure.
 pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
 
-/// The largest time by which a call ends after its deadline. A later end shows that this process did not run in between: it was stopped, or
-/// its machine was overloaded. The answer may have arrived in time, so such a timeout is no failure of the institution.
+/// The longest overrun of a call's deadline while this process runs. A longer overrun shows that the process did not run in between: it was
+/// stopped, or its machine was overloaded. The answer may have arrived in time, so such a timeout is no failure of the institution.
 const MAX_OVERRUN: Duration = Duration::from_millis(500);
 
 /// The effect of a call on the breaker.
@@ -22,8 +22,8 @@ const MAX_OVERRUN: Duration = Duration::from_millis(500);
 pub(crate) enum Weight {
     /// The outcome counts.
     Counts,
-    /// The outcome does not count. The institution may have switched the feature off: Efí's homologation answers 500 to all requests about
-    /// infractions. Charges must stay possible.
+    /// The outcome does not count. The institution may have switched the feature off: Efí's test environment answers 500 to all requests
+    /// about infractions. Charges must stay possible.
     Aside,
 }
 

@@ -18,7 +18,7 @@ use cais_ports::{
 use crate::breaker::MonotonicClock;
 use crate::guard::{Guard, Weight, left_alone};
 
-/// An acquirer behind its guard.
+/// An acquirer whose calls pass through a [`Guard`].
 pub(crate) struct Guarded {
     name: AcquirerName,
     /// The client, which [`Guarded::replace`] replaces. Calls in flight continue with the client that began them.

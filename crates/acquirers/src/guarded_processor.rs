@@ -116,7 +116,7 @@ impl CryptoProcessor for GuardedProcessor {
         at: Timestamp,
         budget: Duration,
     ) -> Result<CodeOutcome, AcquirerError> {
-        // Without an unused code no request is sent. So the outcome does not count.
+        // If no unused one-time code is left, the call ends without a request. So its outcome does not count.
         self.guard.call_aside("verify_withdrawal", budget, self.inner.verify_withdrawal(batch, at, budget)).await
     }
 

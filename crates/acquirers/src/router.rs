@@ -1,5 +1,5 @@
-//! The router: all configured acquirers in order. A charge is sent to the first acquirer, and to the next one only after a certain failure.
-//! A payout is sent only to the acquirer that was selected for it. Drained acquirers receive no new orders.
+//! The router: all configured acquirers in order. A charge is sent to the first acquirer, and to the next one only if the previous one
+//! certainly did not accept it. A payout is sent only to the acquirer that was selected for it. Drained acquirers receive no new orders.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -31,7 +31,7 @@ pub struct Route {
     pub payouts: bool,
 }
 
-/// All operations, in the order of the list.
+/// The route of an acquirer for all operations, in the order of the list.
 impl Default for Route {
     fn default() -> Self {
         Self { order: None, weight: 1, charges: true, payouts: true }

@@ -13,7 +13,7 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 /// Releases at most `PASS_LIMIT` due payments.
 ///
 /// # Errors
-/// [`WorkError`] if the list cannot be read. A failure of one release is logged and does not stop the others.
+/// [`WorkError`] if the due releases cannot be listed. A failure of one release is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let due = ports.queries.list_due_releases(ports.clock.now(), PASS_LIMIT).await?;
     let listed = due.len();

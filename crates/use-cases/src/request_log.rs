@@ -13,7 +13,7 @@ use crate::work::{Pass, WorkError};
 /// The largest number of requests that a node stores in one pass. A pass runs each second and needs one statement of a
 /// few milliseconds. Further requests are only counted.
 pub const MAX_PER_PASS: usize = 200;
-/// After this number of stored requests, the oldest requests of an account are removed.
+/// After this number of stored requests of an account, its oldest requests are removed.
 const TRIM_AFTER: u32 = 1_000;
 /// The largest number of accounts with a count. When it is reached, all counts start again at zero. Housekeeping still
 /// removes old requests by age.
@@ -40,9 +40,9 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Adds a request. If the pass is full, the request replaces a request of the account with the most requests, if that
-    /// account has at least two more requests than `account`. Otherwise the new request is lost. Returns the account that
-    /// lost a request.
+    /// Adds a request. In a full pass, the request replaces the last one of the account with the most requests, if that
+    /// account has at least two more than `account`. Otherwise the new request is lost. Returns the account that lost a
+    /// request.
     fn add(&mut self, account: AccountId, request: impl FnOnce() -> LoggedRequest) -> Option<AccountId> {
         let mut loser = None;
         if self.count < MAX_PER_PASS {
@@ -62,8 +62,8 @@ impl Waiting {
 }
 
 impl RequestLog {
-    /// Adds a request of the account, unless the pass is full and the account already has its share. `request` is called
-    /// only if the request is added.
+    /// Adds a request of the account. If the pass is full, this request or a request of another account is dropped, and
+    /// counted. `request` is called only if its result is added.
     pub fn record(&self, account: AccountId, request: impl FnOnce() -> LoggedRequest) {
         let loser = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).add(account, request);
         if let Some(loser) = loser {

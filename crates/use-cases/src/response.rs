@@ -3,7 +3,7 @@
 use cais_domain::ids::RequestId;
 use cais_ports::{ResponseKind, StoredResponse};
 
-/// A response.
+/// A new response, or a stored response that is sent again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// The kind.

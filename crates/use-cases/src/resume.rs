@@ -17,7 +17,7 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 /// Finishes at most `PASS_LIMIT` due requests.
 ///
 /// # Errors
-/// [`WorkError`] if the list cannot be read. A failure of one request is logged and does not stop the others.
+/// [`WorkError`] if the due requests cannot be listed. A failure of one request is logged and does not stop the others.
 pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     let records = ports.queries.list_due_idempotency_records(ports.clock.now(), PASS_LIMIT).await?;
     let listed = records.len();
@@ -38,8 +38,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// Finishes one request. Returns `true` if the request is finished now. The prefix of its resource's id decides the
-/// kind.
+/// Finishes one request. Returns `true` if the request is finished now. The prefix of the resource's id names the kind
+/// of the resource.
 async fn resume(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
     match record.resource.split_once('_').map(|(prefix, _)| prefix) {
         Some(ChargeId::PREFIX) => upstream_order::resume::<Charge>(ports, record).await,

@@ -6,7 +6,7 @@ use cais_ports::{EntryFilter, Page, PageRequest, StatementEntry};
 use crate::ports::Ports;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 
-/// The reason why no page of a statement or a timeline is returned.
+/// The reason why no page of a list is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
     /// The cursor is not a record of this account.

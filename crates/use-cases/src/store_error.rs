@@ -12,10 +12,8 @@ use crate::ports::Ports;
 /// Seconds after which the caller should repeat a request if the store or an acquirer did not answer.
 pub const RETRY_AFTER_S: u32 = 2;
 
-/// The largest number of attempts to decide and commit one change. A further attempt follows a concurrent change of the
-/// record.
-///
-/// Each concurrent change is a commit of another process, so a few attempts are enough for one record.
+/// The largest number of attempts to decide and commit one change. If another process changes the record first, the
+/// change is decided again. Few processes change one record at the same time, so a few attempts are enough.
 pub(crate) const MAX_COMMIT_RETRIES: usize = 8;
 
 /// The reason why a use case failed.

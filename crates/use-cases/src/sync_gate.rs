@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 /// The shortest time between two reads of one resource.
 const ASK_EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// The number of recorded resources. When it is reached, entries older than [`ASK_EVERY`] are removed. A read for which
-/// no room is left is permitted, but not recorded.
+/// The largest number of recorded resources. When it is reached, entries older than [`ASK_EVERY`] are removed. A read
+/// for which no room is left is permitted, but not recorded.
 const REMEMBERED: usize = 65_536;
 
 /// The time of the last read of each resource, by the UUID of its id. Clones share the times.

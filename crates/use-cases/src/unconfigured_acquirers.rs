@@ -1,11 +1,12 @@
-//! Acquirers that have open orders and are not in the configuration: their orders wait until they are configured again.
+//! Acquirers that have open orders and are not in the configuration. The orders wait until their acquirer is configured
+//! again.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{OpenOrders, QueryError};
 
 use crate::Ports;
 
-/// Returns the acquirers with open orders that `configured` does not contain, by name.
+/// Returns the acquirers that have open orders and are not in `configured`, each with the numbers of its open orders.
 ///
 /// # Errors
 /// [`QueryError`].
@@ -13,7 +14,7 @@ pub async fn list(ports: &Ports, configured: &[&AcquirerName]) -> Result<Vec<(Ac
     Ok(select(ports.queries.list_open_orders().await?, configured))
 }
 
-/// Selects the acquirers with open orders that `configured` does not contain.
+/// Selects from `counted` the acquirers that have open orders and are not in `configured`.
 #[must_use]
 pub fn select(
     mut counted: Vec<(AcquirerName, OpenOrders)>,

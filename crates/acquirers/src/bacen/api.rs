@@ -23,7 +23,7 @@ use crate::http::{
     of_transport, parse_base, send, text,
 };
 
-/// The problem kinds of an absent charge.
+/// The problem kinds with which institutions report that a charge does not exist.
 const CHARGE_ABSENT: [&str; 3] = ["CobNaoEncontrado", "NaoEncontrado", "cobranca_nao_encontrada"];
 
 /// The largest accepted page of a list, in bytes.
@@ -100,7 +100,7 @@ impl Api {
         self.tokens.probe().await
     }
 
-    /// Returns the form of instants.
+    /// Returns the form of instants in the institution's answers.
     pub(super) fn dates(&self) -> Dates {
         self.dates
     }

@@ -50,7 +50,7 @@ pub(crate) struct Unreadable;
 /// returns `None` for an item that names no resource of ours.
 ///
 /// # Errors
-/// [`AcquirerError::Refused`] if no item can be read.
+/// [`AcquirerError::Refused`] if the callback is too large, is not the JSON of the API Pix, or has only unreadable items.
 pub(crate) fn read(
     body: &[u8],
     item: impl Fn(Item<'_>) -> Result<Option<CallbackItem>, Unreadable>,

@@ -25,7 +25,7 @@ pub struct BacenConfig {
     pub certificate: Option<Certificate>,
     /// PEM roots in addition to the system's, for an institution with its own authority.
     pub extra_root_pem: Option<Vec<u8>>,
-    /// The receiving key.
+    /// The Pix key that receives the payments.
     pub pix_key: PixKey,
     /// The differences of the institution from the standard.
     pub profile: Profile,
@@ -78,7 +78,7 @@ pub enum BacenConfigError {
 }
 
 impl BacenConfig {
-    /// Creates a configuration without certificates, with the usual token address and limits.
+    /// Creates a configuration without certificates, with the default profile, token address and time limits.
     #[must_use]
     pub fn new(
         name: AcquirerName,

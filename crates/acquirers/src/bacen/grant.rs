@@ -13,7 +13,8 @@ use super::config::{BacenConfig, BacenConfigError};
 use super::profile::CredentialsIn;
 use crate::http::{Granted, Secret, TokenGrant};
 
-/// The assumed life of a token whose answer has no `expires_in`, which RFC 6749 permits. The value is short to be safe.
+/// The assumed life of a token whose answer has no `expires_in`, which RFC 6749 permits. The value is short, so that an
+/// expired token is rarely used.
 const DEFAULT_LIFE_S: u64 = 300;
 
 /// The encoding of a token request.

@@ -44,7 +44,7 @@ const NAMES: [&str; 4] = ["idInfracao", "idEnvio", "endToEndId", "txid"];
 /// The longest kept identifier of an unreadable row, in characters: longer than any identifier of the API Pix.
 const MAX_NAME_CHARS: usize = 64;
 
-/// Each row is parsed separately, so that an unreadable row is reported.
+/// The answer with a page. Each row is parsed separately, so that one unreadable row does not affect the others.
 #[derive(Deserialize)]
 struct List<'a> {
     #[serde(borrow)]
@@ -59,7 +59,7 @@ struct Parameters<'a> {
     paginacao: Option<Paging<'a>>,
 }
 
-/// Numbers. Some institutions write numbers as strings.
+/// The paging of an answer. Some institutions write its numbers as strings.
 #[derive(Deserialize)]
 struct Paging<'a> {
     #[serde(borrow, rename = "paginaAtual")]
@@ -118,7 +118,7 @@ fn read<T>(
     Ok(UpstreamPage { rows, unreadable, next, pages })
 }
 
-/// Returns the first of [`NAMES`] in the row.
+/// Returns the value of the first field of [`NAMES`] that the row has.
 fn name(row: &RawValue) -> Option<String> {
     let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(row.get()).ok()?;
     NAMES.iter().find_map(|name| line(fields.get(*name)?.as_str()?, MAX_NAME_CHARS))
@@ -141,7 +141,7 @@ fn following(
         Some(paging) => (number(paging.number)?, number(paging.pages)?),
         None => (None, None),
     };
-    // Accepting another page would miss rows, or never end the read.
+    // If another page were accepted, rows would be missed, or the read would never end.
     if current.is_some_and(|current| current != asked) {
         return Err(Defect::mismatch(FIELD, "is of another page"));
     }

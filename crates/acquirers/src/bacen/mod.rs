@@ -60,7 +60,7 @@ impl BacenAcquirer {
         Self::asking_tokens(config, config.profile.token_body)
     }
 
-    /// Creates the client of an institution with another encoding of token requests.
+    /// Creates the client with the encoding `grant` of token requests, which replaces the profile's encoding.
     pub(crate) fn asking_tokens(config: &BacenConfig, grant: GrantForm) -> Result<Self, BacenConfigError> {
         Ok(Self { api: Api::new(config, grant)? })
     }

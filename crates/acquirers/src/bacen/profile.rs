@@ -119,8 +119,8 @@ impl Profile {
         })
     }
 
-    /// Banco do Brasil: every request has the key of the application, and tokens come from another host. Documented, not
-    /// tried.
+    /// Returns the profile of Banco do Brasil: every request has the key of the application, and tokens come from another
+    /// host.
     fn banco_do_brasil() -> Self {
         Self {
             path_prefix: "/pix/v2".to_owned(),
@@ -130,8 +130,8 @@ impl Profile {
         }
     }
 
-    /// Itaú: the credentials are in the body, tokens come from another host, and each request has the client's id in a
-    /// header. Issue 163 of the standard reports instants without a correct offset. Documented, not tried.
+    /// Returns the profile of Itaú: the credentials are in the body, tokens come from another host, and each request has
+    /// the client's id in a header. Issue 163 of the standard reports instants without a correct offset.
     fn itau() -> Self {
         Self {
             path_prefix: "/pix_recebimentos/v2".to_owned(),
@@ -143,7 +143,7 @@ impl Profile {
         }
     }
 
-    /// Santander: the grant type is in the query, and the credentials are in the body. Documented, not tried.
+    /// Returns the profile of Santander: the grant type is in the query, and the credentials are in the body.
     fn santander() -> Self {
         Self {
             path_prefix: "/api/v1".to_owned(),
@@ -153,12 +153,12 @@ impl Profile {
         }
     }
 
-    /// Sicredi: as the standard, below another path, with scopes. Documented, not tried.
+    /// Returns the profile of Sicredi: the standard below another path, with scopes.
     fn sicredi() -> Self {
         Self { path_prefix: "/api/v2".to_owned(), scope: Some(SCOPES.to_owned()), ..Self::default() }
     }
 
-    /// Inter: the credentials are in the body, with scopes. Documented, not tried.
+    /// Returns the profile of Inter: the credentials are in the body, and scopes are requested.
     fn inter() -> Self {
         Self {
             path_prefix: "/pix/v2".to_owned(),

@@ -9,7 +9,7 @@ use super::{returns, wire};
 use crate::deadline::Deadline;
 use crate::http::{FindError, of_order, of_reply};
 
-/// The problem kinds with which the institution refuses a return for good; see [`of_order`].
+/// The problem kinds with which the institution refuses a return permanently; see [`of_order`].
 const REFUSALS: [&str; 4] = ["PixDevolucaoInvalida", "RequisicaoInvalida", "json_invalido", "valor_invalido"];
 /// The problem kinds of an absent return. The general `NaoEncontrado` is not included, because a removed path has the same kind.
 const RETURN_ABSENT: [&str; 3] = ["PixDevolucaoNaoEncontrada", "PixNaoEncontrado", "pix_nao_encontrado"];

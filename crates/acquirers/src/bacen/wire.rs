@@ -17,7 +17,7 @@ const MAX_INTEGER_DIGITS: usize = 10;
 /// The longest `expiracao`, an int32 of seconds.
 const MAX_EXPIRATION_S: u32 = i32::MAX.unsigned_abs();
 
-/// The only status that a receiver may request.
+/// The only status of a charge that a receiver may request.
 pub(super) const REMOVED_BY_US: &str = "REMOVIDA_PELO_USUARIO_RECEBEDOR";
 
 #[derive(Serialize)]
@@ -152,7 +152,8 @@ pub(super) struct Registered<'a> {
     pub(super) webhook_url: Option<&'a RawValue>,
 }
 
-/// `CobGerada` and `CobCompleta`. Required fields may be missing here, so that `read` can report them.
+/// The standard's schemas `CobGerada` and `CobCompleta`. Required fields may be missing here, so that `read` can report
+/// them.
 #[derive(Deserialize)]
 pub(super) struct Cob<'a> {
     #[serde(borrow)]

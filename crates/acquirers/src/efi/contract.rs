@@ -1,4 +1,4 @@
-//! The trial of Efí: the steps of the standard, and a payout.
+//! The trial of the contract with Efí: the steps of the standard, and a payout.
 
 use std::time::Duration;
 

@@ -134,7 +134,7 @@ fn status(word: &str) -> Option<UpstreamInfractionStatus> {
     }
 }
 
-/// Parses Portuguese names, in upper or lower case and with or without accents, and DICT's names.
+/// Parses the Portuguese names of situations, in upper or lower case and with or without accents, and DICT's names.
 pub(crate) fn situation(word: &str) -> Situation {
     match folded(word).as_str() {
         "golpe" | "scam" => Situation::Scam,

@@ -31,8 +31,8 @@ use crate::bacen::{BacenAcquirer, BacenConfig, BacenConfigError};
 use crate::balance::AccountBalance;
 use crate::deadline::Deadline;
 
-/// The header for a callback address that requires no client certificate. There, only the secret in the path distinguishes real callbacks
-/// from forged ones.
+/// The header for a callback address that requires no client certificate. At such an address, only the secret in the path distinguishes
+/// real callbacks from forged ones.
 const SKIP_MTLS: CallbackHeader = (HeaderName::from_static("x-skip-mtls-checking"), HeaderValue::from_static("true"));
 
 /// Efí over HTTP.

@@ -25,7 +25,7 @@ const REFUSALS: [&str; 7] = [
 /// same kind.
 const SENT_ABSENT: [&str; 2] = ["PixEnviadoNaoEncontrado", "pix_nao_encontrado"];
 
-/// The text for the merchant of a refusal while the paying key has no webhook. The log line has the cause.
+/// The merchant's text for a refusal because the paying key has no webhook. Only the log line names this cause.
 const NO_WEBHOOK: &str = "the institution accepts no payouts at present";
 
 /// Returns `true` if Efí refuses every Pix because the paying key has no webhook. Efí documents the rule, but not the
@@ -82,7 +82,7 @@ async fn look_up(
     Ok(Some(read::payout(reply.success(of_reply)?, &Expected::payout(instruction_id))?))
 }
 
-/// Requests `GET /v2/gn/pix/enviados`, which includes identified payments of other clients of the account.
+/// Requests `GET /v2/gn/pix/enviados`. The list also contains Pix that other clients of the account sent with identifiers.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,

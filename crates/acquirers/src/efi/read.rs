@@ -172,7 +172,8 @@ fn given_back(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
     part.map(|((return_id, amount), at)| Some(ReturnedPart { return_id, amount, at })).ok_or(Unusable)
 }
 
-/// Returns the instant of a return. Of two instants, the settlement is used; if the settlement is unreadable, the request.
+/// Returns the instant of a return. If the value has the instants of settlement and request, returns the settlement, or
+/// the request if the settlement is unreadable.
 fn returned_at(value: &RawValue) -> Option<Timestamp> {
     if let Some(single) = text(value) {
         return instant(&single);

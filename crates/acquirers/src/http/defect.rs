@@ -1,4 +1,4 @@
-//! Defects of answers, and common small values.
+//! Defects of answers, and the parsing of instants.
 
 use cais_ports::AcquirerError;
 use jiff::Timestamp;

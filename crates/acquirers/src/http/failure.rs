@@ -1,4 +1,4 @@
-//! The classification of failures: certainly not done, refused for good, or unknown.
+//! The classification of failures: certainly not executed, permanently refused, or unknown.
 
 use cais_ports::AcquirerError;
 
@@ -38,10 +38,11 @@ const KEY_UNKNOWN: &str = "chave_favorecido_nao_encontrada";
 
 /// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
 ///
-/// A problem with a kind in `refusals` is a refusal, with status 400 or 422. [`KEY_UNKNOWN`] is also one with 404. 401,
-/// 403, 429 and [`BUCKET_EMPTY`] are temporary. After any other answer the outcome is unknown, because a refusal would
-/// return the money while the order is in flight. Servers without the path also answer 404, 405, 410 or 415. A
-/// "duplicate" kind means that the order exists. The text of a refusal is shown to the merchant.
+/// A problem with a kind in `refusals` is a refusal if the status is 400 or 422. With another status, such as 404, only
+/// [`KEY_UNKNOWN`] is a refusal, because servers without the path also answer 404, 405, 410 or 415. 401, 403, 429 and
+/// [`BUCKET_EMPTY`] are temporary. After any other answer the outcome is unknown, because a refusal would return the
+/// money although the order may be in flight. A "duplicate" kind means that the order exists. The text of a refusal is
+/// shown to the merchant.
 pub(crate) fn of_order(reply: &Reply, refusals: &[&str]) -> AcquirerError {
     let failure = of_reply(reply);
     let AcquirerError::Refused(reason) = failure else { return failure };

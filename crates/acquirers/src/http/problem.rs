@@ -11,9 +11,9 @@ use super::json::{part, text};
 
 /// The longest part of an answer that is repeated in a reason, in characters.
 const MAX_PIECE_CHARS: usize = 120;
-/// The largest number of repeated violations.
+/// The largest number of violations that are repeated in a reason.
 const MAX_VIOLATIONS: usize = 3;
-/// The type of a problem without one (RFC 7807, 4.2).
+/// The `type` that stands for a problem without a type (RFC 7807, 4.2).
 const BLANK_TYPE: &str = "about:blank";
 
 #[derive(Deserialize)]

@@ -16,7 +16,7 @@ use crate::deadline::Deadline;
 
 /// The time before the end of a token at which the token is renewed, but at most a fifth of the token's life.
 const MARGIN: Duration = Duration::from_mins(1);
-/// The longest life. A longer life in an answer is cut to it.
+/// The longest life of a token. A longer life in an answer is cut to this value.
 const MAX_LIFE: Duration = Duration::from_hours(24);
 /// The longest token. The token must fit into the header limits of common servers.
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
@@ -85,7 +85,7 @@ impl Tokens {
             }
             let outcome = self.fetching(&mut state);
             if let Some(token) = state.token.as_ref().filter(|token| now < token.ends_at) {
-                // The token is still valid for a while, so the caller does not wait for the renewal.
+                // The token is still valid, so the caller does not wait for the renewal.
                 return Ok(token.clone());
             }
             outcome

@@ -15,7 +15,7 @@ use crate::http::{Defect, FindError, part};
 
 /// The requested number of rows on a page. The processor allows 500.
 const PER_PAGE: &str = "100";
-/// The largest number of pages that a look-up reads. The pages have more rows than a busy account has within [`MARGIN`].
+/// The largest number of pages that a look-up reads: 2,000 rows with 100 rows per page. A longer list counts as unreadable.
 pub(super) const MAX_PAGES: u32 = 20;
 /// The time added at both ends of a period, because the time zone of the processor's days is unknown and its clock may differ.
 pub(super) const MARGIN: SignedDuration = SignedDuration::from_hours(24);

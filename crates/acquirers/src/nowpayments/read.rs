@@ -90,7 +90,8 @@ async fn minimum_deposit(api: &Api, currency: Currency, deadline: Deadline) -> R
     api.get("/v1/min-amount", &query, Access::Key, deadline).await
 }
 
-/// Requests `GET /v1/estimate`: the USDT for one sold coin, or the coins for [`USDT_OF_A_PURCHASE`].
+/// Returns the price of a coin in USDT from `GET /v1/estimate`. For a deposit, one coin is estimated in USDT. For a withdrawal,
+/// [`USDT_OF_A_PURCHASE`] is estimated in coins.
 pub(super) async fn usdt_per_coin(
     api: &Api,
     side: Side,
@@ -139,7 +140,7 @@ pub(super) async fn balances(api: &Api, deadline: Deadline) -> Result<Vec<Crypto
     Ok(balances)
 }
 
-/// Requests `POST /v1/payout/validate-address`, which has no effect.
+/// Returns whether the processor accepts the address. Requests `POST /v1/payout/validate-address`, which changes nothing.
 pub(super) async fn accepts_address(api: &Api, address: &Address, deadline: Deadline) -> Result<bool, AcquirerError> {
     let body = AddressCheck { address: address.as_str(), currency: address.currency().code(), extra_id: None };
     let reply = api.post("/v1/payout/validate-address", &body, Access::Key, deadline).await?;

@@ -48,7 +48,7 @@ impl OneTimeCodes {
     }
 }
 
-/// Decodes base32 (RFC 4648, 6) in upper or lower case. Blanks and padding are ignored, as in secrets shown by services.
+/// Decodes base32 (RFC 4648, 6) in upper or lower case. Blanks and padding are ignored, because services show secrets with them.
 fn decode_base32(text: &str) -> Option<Vec<u8>> {
     let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0_u32);
     for character in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {

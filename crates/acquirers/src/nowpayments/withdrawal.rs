@@ -14,7 +14,7 @@ use super::{rows, wire};
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Reply};
 
-/// The codes with which the processor refuses a withdrawal for good, unless our balance is too small.
+/// The codes with which the processor refuses a withdrawal permanently, unless our balance is too small.
 const REFUSALS: [&str; 4] =
     ["BAD_CREATE_WITHDRAWAL_REQUEST", "INVALID_REQUEST_PARAMS", "BAD_REQUEST", "CURRENCY_UNAVAILABLE"];
 /// The requested number of rows on a page.

@@ -96,7 +96,7 @@ impl Ptax {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last rate if it is recent enough. A clock that was set back makes the rate invalid.
+    /// Returns the last rate if it was read less than `keep_for` ago. A clock that was set back makes the rate invalid.
     fn kept(&self, now: Timestamp) -> Option<UsdRate> {
         let (at, rate) = self.last().clone()?;
         let age = Duration::try_from(now.duration_since(at)).ok()?;

@@ -16,7 +16,7 @@ use crate::http::part;
 
 /// The largest accepted callback, in bytes: the limit of the HTTP endpoint.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The field `evento` in Woovi's test of a registered address. The field `event` has the event of the webhook.
+/// The value of the field `evento` in Woovi's test of a registered address. In that test, `event` has an event of the webhook.
 const TEST: &str = "teste_webhook";
 /// The event of a sent Pix that was returned.
 const CAME_BACK: &str = "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED";

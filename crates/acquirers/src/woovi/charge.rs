@@ -93,8 +93,8 @@ enum Post {
 /// Sends `POST /charge?return_existing=true`. After an unknown outcome, reads the charge. If the charge is certainly
 /// absent, sends the same `POST` again.
 ///
-/// After an unknown outcome, only an answer that contains the charge decides, whether the charge equals the order or not. A refusal of the
-/// second request proves nothing about the first request.
+/// After an unknown outcome, only an answer that contains the charge decides. The charge may equal the order or differ from it. A refusal
+/// of the second request proves nothing about the first request.
 pub(super) async fn create(
     api: &Api,
     order: &ChargeOrder,

@@ -28,7 +28,7 @@ pub(super) struct List {
     pub(super) field: &'static str,
     /// The requested number of rows on a page, at most the documented 100.
     pub(super) per_page: u32,
-    /// The pointers to identifiers in a row, the most specific first.
+    /// The JSON pointers to identifiers in a row, the most specific first.
     pub(super) names: &'static [&'static str],
 }
 
@@ -102,7 +102,7 @@ fn name(row: &RawValue, pointers: &[&str]) -> Option<String> {
     pointers.iter().find_map(|pointer| line(row.pointer(pointer)?.as_str()?, MAX_NAME_CHARS))
 }
 
-/// Returns the number of the page after this one; `None` after the last page.
+/// Returns the number of the page after page `number`; `None` after the last page.
 ///
 /// The next request skips whole pages of the requested size. A page of another size would hide rows, so it is refused unless it is the last
 /// page. Without `pageInfo` only an empty page is the last.

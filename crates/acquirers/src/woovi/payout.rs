@@ -83,7 +83,8 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
 
 fn creation(order: &PayoutOrder) -> Result<Creation<'_>, AcquirerError> {
     if order.recipient_document.is_some() {
-        // An order for one owner is refused, because a payment to another owner could not be reversed.
+        // Woovi does not check the owner of a key. An order that names the owner's document is refused, because a payment to another owner
+        // could not be reversed.
         return Err(AcquirerError::Refused("this institution does not check the owner of a key".to_owned()));
     }
     Ok(Creation {

@@ -63,8 +63,8 @@ fn parse<'a>(place: &str, row: &'a RawValue) -> Result<Transaction<'a>, Defect> 
     part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))
 }
 
-/// Returns whether the transaction is the return of a sent Pix. In some documents the values of `type` and `status` are exchanged. A return
-/// with a charge is the return of a received Pix. The charge may be of another system.
+/// Returns whether the transaction is the return of a sent Pix. In some of Woovi's documents the values of `type` and `status` are
+/// exchanged. A return with a charge is the return of a received Pix. The charge may be of another system.
 fn is_of_sent_pix(row: &Transaction<'_>) -> bool {
     let is_return = [row.r#type, row.status].into_iter().any(|value| non_empty_text(value).as_deref() == Some(RETURN));
     is_return && row.charge.is_none()

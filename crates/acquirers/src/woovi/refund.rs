@@ -139,7 +139,7 @@ pub(super) async fn of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Res
 fn read(place: &str, refund: &Refund<'_>) -> Result<UpstreamReturn, Defect> {
     let amount = refund.value.and_then(cents);
     let amount = amount.ok_or_else(|| Defect::mismatch(&format!("{place}.value"), "is not an amount"))?;
-    // In some documents `endToEndId` contains the id of the returned Pix. Only ids of returns begin with `D`.
+    // In some of Woovi's documents `endToEndId` contains the id of the returned Pix. Only ids of returns begin with `D`.
     let return_id = non_empty_text(refund.return_identification).or_else(|| non_empty_text(refund.end_to_end_id));
     let return_id = return_id.filter(|text| text.starts_with('D')).and_then(|text| ReturnId::parse(&text).ok());
     let progress = match non_empty_text(refund.status).as_deref() {

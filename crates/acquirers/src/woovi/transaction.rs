@@ -250,7 +250,7 @@ fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
     let row: Transaction<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
     match non_empty_text(row.r#type).as_deref() {
-        // The documents show all these types for received Pix.
+        // Woovi's documents show all these types for received Pix.
         None | Some("PAYMENT" | "DYNAMIC" | "STATIC") => {}
         Some("WITHDRAW" | "REFUND" | "FEE" | "INTERNAL_TRANSFER" | "BALANCE_BLOCK" | "BALANCE_UNBLOCK") => {
             return Ok(None);

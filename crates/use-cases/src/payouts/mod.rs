@@ -5,7 +5,7 @@
 //! | step | file |
 //! |---|---|
 //! | request | `http-api/src/payouts/create.rs`, with the body in `request.rs` |
-//! | check and hold | `create` in this folder, with the rules of `domain/src/payout/transitions.rs` |
+//! | check, and hold of the money | `create` in this folder, with the rules of `domain/src/payout/transitions.rs` |
 //! | commit 1 | `upstream_order/create.rs`; the row is `persistence/src/rows/payout.rs` |
 //! | sending | `order` in this folder, then `acquirers/src/efi/payout.rs` or `acquirers/src/woovi/payout.rs` |
 //! | decision on the outcome | `upstream_result.rs`, then `decide` in this folder; `changes` builds the event and the change set |

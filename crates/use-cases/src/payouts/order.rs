@@ -29,8 +29,8 @@ const LIST_BUDGET: Duration = Duration::from_secs(5);
 /// The largest accepted difference between the acquirer's clock and the local clock when the acquirer's list is
 /// searched.
 const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_mins(10);
-/// The largest number of pages that are read: 10,000 payouts with 100 rows per page. If the list is longer, it proves
-/// nothing.
+/// The largest number of pages that are read: 10,000 payouts with 100 rows per page. A longer list counts as
+/// unreadable.
 const MAX_LIST_PAGES: u32 = 100;
 
 impl UpstreamOrder for Payout {
@@ -53,7 +53,7 @@ impl UpstreamOrder for Payout {
             | SendReply::NotAccepted(_)
             | SendReply::Unknown(_)) => return reply,
         };
-        // The first read shows the recipient, and may already show the outcome. If the read fails, the reply is used.
+        // A read at once may show the recipient and the outcome. If it finds no record, the reply is used.
         match self.look_up(ports, acquirer).await {
             Evidence::Found(seen) => {
                 let end_to_end_id = seen.end_to_end_id.clone().or(taken.end_to_end_id);
@@ -71,7 +71,7 @@ impl UpstreamOrder for Payout {
         }
     }
 
-    /// Searches the list from the creation of the payout until now. Every request of the payout was in this time.
+    /// Searches the list from the creation of the payout until now. Every order of the payout was sent in this period.
     async fn list(&self, ports: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamPayout> {
         let from = self.created_at.saturating_sub(CLOCK_DIFFERENCE).unwrap_or(Timestamp::MIN);
         let (to, name) = (ports.clock.now(), self.instruction_id());
@@ -104,7 +104,7 @@ impl UpstreamOrder for Payout {
         Evidence::Unreadable(format!("the list has more than {MAX_LIST_PAGES} pages"))
     }
 
-    /// Returns whether the amount and the instruction id are equal. If not, raises an alert.
+    /// Returns whether the record has the payout's amount and instruction id. If not, raises an alert.
     fn agrees(&self, record: &UpstreamPayout) -> bool {
         let agrees = record.amount == self.terms.amount && record.instruction_id == self.instruction_id();
         if !agrees {
@@ -130,8 +130,8 @@ impl UpstreamOrder for Payout {
 
     async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
         match ports.acquirer(self.acquirer())?.find_payout(&self.instruction_id(), budget).await? {
-            // The worker repeats the order, which approves the payout. The worker only repeats payouts with an open
-            // outcome.
+            // For an absent payout with an open outcome, the worker sends the order again. The second order approves
+            // the payout.
             Some(upstream) if upstream.awaits_approval && self.agrees(&upstream) => Ok(Refreshed::Absent(self)),
             Some(upstream) => Ok(Refreshed::Shown(sync::apply(ports, self, &upstream).await?)),
             None => Ok(Refreshed::Absent(self)),
@@ -154,7 +154,7 @@ impl UpstreamOrder for Payout {
 
     fn sent(&self) -> Option<Sent> {
         let PayoutState::Processing(sent) = &self.state else { return None };
-        // The acquirer assigns the end-to-end id, so an order with one was shown.
+        // The acquirer assigns the end-to-end id, so a payout with an end-to-end id was shown by the acquirer.
         Some(Sent { at: sent.at, arrives_within: RESEND_AFTER, is_shown: sent.end_to_end_id.is_some() })
     }
 

@@ -22,8 +22,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     poll::run_once::<Payout>(ports).await
 }
 
-/// Pairs each payout with its row in the acquirer's list, if the list contains one. The list is read around the time of
-/// the payout's request.
+/// Pairs each payout with its row in the acquirer's list, if the list contains one. The list is read for the times at
+/// which the payouts were sent.
 pub(super) async fn read_lists(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -47,8 +47,8 @@ pub(super) async fn read_lists(
     payouts.into_iter().map(with_record).collect()
 }
 
-/// Extends the period of a list request. The acquirer accepts an order shortly after it is sent, and records the time
-/// of its own clock.
+/// Extends the period of a list request by `CLOCKS_DIFFER_BY` at both ends, but not beyond `now`. The acquirer records
+/// an order with its own clock, shortly after the order was sent.
 fn around(request: ListRequest, now: Timestamp) -> ListRequest {
     let from = request.from.saturating_sub(CLOCKS_DIFFER_BY).unwrap_or(Timestamp::MIN);
     let to = request.to.saturating_add(CLOCKS_DIFFER_BY).unwrap_or(Timestamp::MAX);

@@ -1,4 +1,4 @@
-//! Updates a payout from its acquirer's record. Only this file applies such records, except the reply to the creation.
+//! Updates a payout from its acquirer's record. Only the reply to the creation is applied elsewhere, in `keyed`.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ pub(crate) async fn refresh_with_return(
 pub(crate) struct Seen {
     /// The payout after the read.
     pub payout: Payout,
-    /// The returned parts of the record that can never be credited. An alert was raised.
+    /// The ids of the record's returned parts that can never be credited. An alert was raised.
     pub refused: Vec<ReturnId>,
 }
 

@@ -1,8 +1,8 @@
-//! Reconciliation by the worker. Each list is compared from the end of its last complete comparison. A window is at
-//! most one day long.
+//! Reconciliation by the worker. Each list is compared from shortly before its position, in windows of at most one day.
+//! The position is the end of the last complete comparison.
 //!
-//! The position of a list advances after each complete window. After an outage of any length, the worker catches up in
-//! steps. A restart repeats at most one window.
+//! The position of a list advances after each complete window. So after an outage of any length, the worker catches up
+//! in steps, and a restart repeats little.
 //!
 //! Sent Pix are compared again for as long as they can be returned. Each pass compares the payouts that were sent on one
 //! day, and the returns that were made on that day. Payments and withdrawals of a crypto processor are compared again
@@ -98,7 +98,7 @@ struct Pass<'a> {
     open: usize,
     /// The number of logged findings.
     logged: usize,
-    /// `true` if a window was compared to its end.
+    /// `true` if the local records of at least one window could be read.
     compared: bool,
     /// The last error of a read of the local records.
     error: Option<StoreError>,
@@ -106,10 +106,10 @@ struct Pass<'a> {
 
 /// Compares the windows that are not compared yet, repairs safe differences, and logs the rest.
 ///
-/// Infractions are updated first, so that an outcome is a difference only if it cannot be applied.
+/// Infractions are updated first, so that an infraction is a difference only if its outcome cannot be applied.
 ///
 /// # Errors
-/// [`WorkError`] if the local records cannot be read and no window was compared.
+/// [`WorkError`] if the infractions cannot be updated, or the local records cannot be read for any window.
 pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     infractions::follow(ports).await?;
     let now = ports.clock.now();
@@ -207,9 +207,9 @@ impl Pass<'_> {
         positions::move_to(self.ports, position, earlier(self.now, WITHOUT_POSITION)).await
     }
 
-    /// Compares one day: the payouts that were sent on it with their returns, and the returns of that day that are
-    /// listed apart from their payouts. After today, the oldest day follows. A day that cannot be read is compared in
-    /// the next round, so that the day does not delay the others.
+    /// Compares the next day: the payouts that were sent on it, with their returns. Also compares the returns of that
+    /// day that the acquirer lists apart from their payouts. After today, the next round begins with the oldest day. A
+    /// day that cannot be read is compared in the next round, so that the day does not delay the others.
     async fn compare_returns(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<(), StoreError> {
         let oldest = day(earlier(self.now, RETURNS_WITHIN));
         let position = match self.ports.queries.find_position(name, UpstreamList::Returns).await? {
@@ -258,7 +258,7 @@ impl Pass<'_> {
         report
     }
 
-    /// Logs the acquirers and processors that moved money recently and are not configured.
+    /// Logs the acquirers and processors that moved money within the last [`OVERLAP`] and are not configured.
     async fn find_missing(&mut self) {
         let names = names(self.ports);
         let from = earlier(self.now, OVERLAP);
@@ -311,7 +311,8 @@ fn cannot_read(acquirer: &AcquirerName, reason: &str) {
     tracing::warn!(%acquirer, reason, "acquirer's list could not be compared to its end; the next run compares the list again");
 }
 
-/// Returns whether a later pass may repair a finding. This is possible if the acquirer's record changes.
+/// Returns whether the report has an unreadable row, or a payment that was not credited. A later pass may read the row
+/// or credit the payment.
 fn waits(report: &Report) -> bool {
     let missed = |found: &Difference| {
         matches!(found.kind, DifferenceKind::PaymentMissed | DifferenceKind::DepositMissed) && !found.repaired

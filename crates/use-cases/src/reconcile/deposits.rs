@@ -1,7 +1,7 @@
 //! Compares a crypto processor's payments with the credited coins, in both directions.
 //!
-//! Credits payments that callbacks and polls missed. Most are later payments to an address, because they can arrive
-//! after the last poll of the deposit.
+//! Credits payments that callbacks and polls missed. Most of them are later payments to the address of a deposit,
+//! because they can arrive after the last poll of the deposit.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -120,7 +120,7 @@ async fn judge(
     row: &UpstreamDeposit,
 ) -> Result<Option<Difference>, StoreError> {
     let Some(deposit) = deposit_of(run.ports, processor.name(), row).await? else {
-        // A payment whose order is not an order of this service belongs to another system.
+        // A payment without the id of a deposit belongs to another system.
         let named = row.order.filter(|_| is_paid(row)).map(|order| order.to_string());
         return Ok(named.map(|resource| difference(processor, DifferenceKind::DepositUnknown, resource, row)));
     };
@@ -132,7 +132,8 @@ async fn judge(
         return Ok(Some(found));
     }
     apply(run.ports, deposit.clone(), row).await?;
-    // If fewer coins arrived, an operator decides. If the record contradicts the deposit, an alert was raised.
+    // If the row shows fewer coins than were credited, the difference stays, because an operator decides. If the row
+    // contradicts the deposit, the row was not applied, and an alert was raised.
     let after = find(run.ports, &deposit, &row.id).await?;
     let repaired = kind == DifferenceKind::DepositMissed && after.is_some_and(|after| has_taken(&after, row));
     Ok(Some(Difference { repaired, ..found }))
@@ -149,7 +150,8 @@ fn kind_of(deposit: &Deposit, known: Option<&DepositPayment>, row: &UpstreamDepo
     is_missed.then_some(DifferenceKind::DepositMissed)
 }
 
-/// Returns whether the stored payment has the coins of the row. A finished row is newer than an unfinished payment.
+/// Returns whether the stored payment has the coins of the row. An unfinished payment with a finished row returns
+/// `false`, because the row is newer.
 fn has_taken(payment: &DepositPayment, row: &UpstreamDeposit) -> bool {
     let has_finished = matches!(row.status, UpstreamDepositStatus::PartiallyPaid | UpstreamDepositStatus::Finished);
     has_coins_of(payment, row) && !(has_finished && payment.is_unfinished())

@@ -30,8 +30,8 @@ pub(super) async fn follow(ports: &Ports) -> Result<(), WorkError> {
     poll::run_once(ports).await.map(drop)
 }
 
-/// Returns the difference for one Pix of a charge. The amount returned here is lower than the acquirer's amount if the
-/// account did not have enough money. The rest is a loss of the system account, and a person must resolve it.
+/// Returns the difference for one Pix of a charge. If the account did not have enough money, the local amount is lower
+/// than the acquirer's. The rest is a loss of the acquirer's system account, and a person must resolve it.
 pub(super) async fn compare(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -40,9 +40,9 @@ pub(super) async fn compare(
 ) -> Result<Option<Difference>, StoreError> {
     let pix = &payment.end_to_end_id;
     let theirs = returned_amount(&payment.returns)?;
-    // Without any sign of a lost infraction there is nothing to compare. The charge does not show every sign: if money
-    // was paid beyond the charge's amount, a lost part of that money is missing in it. So acquirers that report
-    // infractions are always compared.
+    // Without a sign of a lost infraction there is nothing to compare. The totals of the charge show only losses of its
+    // own amount, not losses of money that was paid beyond it. So acquirers that report infractions are always
+    // compared.
     let reports_infractions = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.reports_infractions());
     if !reports_infractions && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);
@@ -86,8 +86,8 @@ pub(super) async fn compare(
     }))
 }
 
-/// Reads the known infractions on a Pix at the acquirer, even outside the span that was read before. Returns `true` if
-/// one of them changed, or will change soon.
+/// Reads the known infractions on a Pix at the acquirer, including those that [`follow`] did not read. Returns `true`
+/// if one of them changed, or will change soon.
 async fn follow_known(run: &Run<'_>, name: &AcquirerName, infractions: &[Infraction]) -> Result<bool, StoreError> {
     let named = infractions.iter().map(|infraction| infraction.upstream_id.as_str()).collect::<BTreeSet<_>>();
     let mut changes = false;

@@ -40,7 +40,7 @@ use withdrawals::WithdrawalList;
 const LIST_BUDGET: Duration = Duration::from_secs(30);
 /// The time for reading a single record.
 const LOOK_BUDGET: Duration = Duration::from_secs(5);
-/// The longest delay of a list. If a younger row is missing, this is not a difference.
+/// The longest delay of a list. A local record that is younger may be missing in the list without being a difference.
 const LISTS_LAG: SignedDuration = SignedDuration::from_mins(5);
 /// The longest time from the request of a payout to its return: 90 days after the arrival, and a week for the transfer.
 const RETURNS_WITHIN: SignedDuration = SignedDuration::from_hours(97 * 24);
@@ -139,7 +139,7 @@ async fn name_missing(run: &Run<'_>, findings: &mut Findings) -> Result<(), Stor
     let mut windows = Windows::new(run.from, run.until);
     while let Some((from, until)) = windows.current() {
         let names = match run.ports.queries.find_acquirers(from, until).await {
-            // The window has too many records, so a shorter window is read.
+            // The store may have failed because of too many records, so a shorter window is read.
             Err(QueryError::Unavailable(_)) if windows.narrow() => continue,
             names => names?,
         };

@@ -1,4 +1,4 @@
-//! Compares the returns of sent Pix that an acquirer lists apart from their payouts with the credited returns.
+//! Compares returns of sent Pix with the credited returns, if the acquirer lists returns apart from their payouts.
 //!
 //! Such a return does not name its payout, so the comparison credits nothing. Each return that was not credited is a difference.
 

@@ -172,7 +172,7 @@ pub(super) struct Finding {
     pub differences: Vec<Difference>,
     /// The number of compared returns.
     pub refunds: u64,
-    /// The reason why a part could not be read.
+    /// The reason why a record could not be read at the acquirer. `None` if all were read.
     pub unread: Option<String>,
 }
 

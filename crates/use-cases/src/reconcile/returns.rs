@@ -152,7 +152,7 @@ const fn status_name(upstream: &UpstreamReturn) -> &'static str {
     }
 }
 
-/// Returns whether the return moves money, or will move it.
+/// Returns whether the return moved money, or may still move it.
 const fn moves(upstream: &UpstreamReturn) -> bool {
     match upstream.progress {
         UpstreamProgress::Processing | UpstreamProgress::Done { .. } => true,

@@ -103,7 +103,7 @@ impl ComparedList for SentList<'_> {
 }
 
 /// Compares payouts that were sent before the run's span and returned within it. Acquirers list a return with its
-/// payout, at the time of sending. Days without a stored payout are skipped.
+/// payout, under the time at which the payout was sent. Windows without a stored payout are skipped.
 pub(super) async fn compare_returns(
     run: &Run<'_>,
     name: &AcquirerName,

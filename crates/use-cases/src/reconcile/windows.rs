@@ -11,7 +11,7 @@ const NARROWEST: SignedDuration = SignedDuration::from_secs(1);
 pub(super) const MOST_RECORDS: usize = 10_000;
 /// The largest number of pages of one list in one run: a million rows with 100 rows per page.
 pub(super) const MAX_PAGES: u32 = 10_000;
-/// The largest number of look-ups for the records of one window that the list does not contain.
+/// The largest number of records of one window that are looked up because the list does not contain them.
 pub(super) const MAX_LOOKS: usize = 1_000;
 
 /// The windows of a span. The oldest comes first.

@@ -83,7 +83,7 @@ impl ComparedList for WithdrawalList<'_> {
         Ok(compared)
     }
 
-    /// Excludes failed withdrawals, because a withdrawal may have been refused at once.
+    /// Excludes failed withdrawals, because a withdrawal that was refused at once is never listed.
     fn is_expected(&self, record: &Withdrawal) -> bool {
         let is_known = match record.state.status() {
             WithdrawalStatus::Processing | WithdrawalStatus::Completed => true,
@@ -113,7 +113,7 @@ impl ComparedList for WithdrawalList<'_> {
 }
 
 /// Returns the stored withdrawal of a row. If the row has our identifier, the withdrawal is found by it; otherwise by
-/// the batch.
+/// the processor's batch id.
 async fn find(
     run: &Run<'_>,
     processor: &dyn CryptoProcessor,
@@ -200,7 +200,7 @@ fn is_open(withdrawal: &Withdrawal) -> bool {
     }
 }
 
-/// Returns whether the coins are sent, or may be sent. The processor sends no coins before the verification.
+/// Returns whether the coins are sent, or may be sent. The processor sends no coins before a withdrawal is verified.
 const fn moves_coins(status: UpstreamWithdrawalStatus) -> bool {
     match status {
         UpstreamWithdrawalStatus::Processing

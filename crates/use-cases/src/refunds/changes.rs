@@ -75,8 +75,8 @@ pub(super) async fn commit(ports: &Ports, change: ChangeSet) -> Result<bool, Sto
     }
 }
 
-/// Checks an error of the domain rules. If the refund changed between its read and the read of its charge, the error is
-/// expected. Every other error is returned.
+/// Returns the error of the domain rules, unless the refund has changed since it was read. After such a change, the
+/// error is expected, because the charge was read later than the refund.
 pub(super) async fn unless_outdated(ports: &Ports, refund: &Refund, error: RefundError) -> Result<(), StoreError> {
     let fresh = refund.reread(ports).await?;
     if fresh.version == refund.version { Err(StoreError::Internal(format!("{}: {error}", refund.id))) } else { Ok(()) }

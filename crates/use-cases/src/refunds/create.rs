@@ -77,14 +77,14 @@ pub enum RefundRefusal {
     /// The amount exceeds the rest of the charge or of the payment.
     #[error("only {rest} can still be refunded")]
     ExceedsAmount {
-        /// The rest.
+        /// The amount that can still be refunded.
         rest: Money,
     },
 }
 
 impl Refusal for RefundRefusal {
-    /// Returns the position of the refusal in the order of checks. A charge that is missing or in creation comes before
-    /// the comparison with the owner of the external id. Every other refusal comes after the comparison.
+    /// Returns the position of the refusal in the order of checks. The refusal because of a missing charge, or a charge
+    /// in creation, comes before the comparison with the owner of the external id. Every other refusal comes after it.
     fn precedence(&self) -> Precedence {
         match self {
             Self::NotFound | Self::ChargeInProgress { .. } => Precedence::First,
@@ -145,7 +145,7 @@ impl CreateCommand for CreateRefund {
         }
     }
 
-    /// Checks the refund by the current rules, and holds its money again.
+    /// Checks the abandoned refund by the current rules, and holds its money again.
     async fn reopen(&self, ports: &Ports, abandoned: Refund) -> Result<Option<Opened<Refund>>, CreateRefundError> {
         self.account.permit_write()?;
         let charge = charge_of(ports, &abandoned).await?;
@@ -184,7 +184,7 @@ impl CreateCommand for CreateRefund {
 /// Returns the amount of a refund that [`create`] would create now: `amount`, or the whole rest. Writes nothing.
 ///
 /// # Errors
-/// [`CreateRefundError`], as [`create`].
+/// [`CreateRefundError`] if the charge does not allow the refund now, or the store failed.
 pub async fn preview(
     ports: &Ports,
     account: &Account,
@@ -223,8 +223,8 @@ async fn decided(
     }
 }
 
-/// Returns the charge of the request. A payment of an abandoned charge can also be refunded. Other readers do not
-/// return such a charge.
+/// Returns the charge of the request. If the request names a payment, the charge may also be abandoned. Other requests
+/// cannot read an abandoned charge.
 async fn locate(
     ports: &Ports,
     account: AccountId,

@@ -18,7 +18,7 @@ pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
 pub type RefundName = ResourceName<RefundId>;
 
 /// Returns the refund with this identifier. If the refund is processing, the acquirer's record is read and applied
-/// first. If the acquirer does not answer in time, the stored refund is returned.
+/// first, at most once per second. If the acquirer does not answer within 3 s, the stored refund is returned.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -15,8 +15,8 @@ use crate::store_error::StoreError;
 use crate::sync_gate::SyncGate;
 use crate::upstream_order::FetchError;
 
-/// The number of refunds of a page that are refreshed concurrently. These are the newest. The poller refreshes the
-/// others.
+/// The largest number of refunds of a page that are refreshed, all concurrently. The newest are selected. The poller
+/// refreshes the others.
 const REFRESHED: usize = 16;
 
 /// The reason why no page is returned.
@@ -31,7 +31,7 @@ pub enum ListRefundsError {
 }
 
 /// Returns a page of the charge's refunds. The newest refunds with an open outcome are refreshed first. If the acquirer
-/// does not answer in time, the stored refunds are returned.
+/// does not answer within 3 s, the stored refunds are returned.
 ///
 /// # Errors
 /// [`ListRefundsError`].

@@ -5,7 +5,7 @@
 //! | step | file |
 //! |---|---|
 //! | request | `http-api/src/refunds/create.rs`, with the body in `request.rs` |
-//! | check and hold | `create` in this folder, with the rules of `domain/src/refund/transitions.rs` |
+//! | check, and hold of the money | `create` in this folder, with the rules of `domain/src/refund/transitions.rs` |
 //! | commit 1 | `upstream_order/create.rs`; the row is `persistence/src/rows/refund.rs` |
 //! | sending | `order` in this folder, then `acquirers/src/bacen/refund.rs` or `acquirers/src/woovi/refund.rs` |
 //! | decision on the outcome | `upstream_result.rs`, then `decide`; `changes` builds the event and the change set |

@@ -65,7 +65,7 @@ impl UpstreamOrder for Refund {
         }
     }
 
-    /// Returns whether the amounts are equal. If not, raises an alert.
+    /// Returns whether the record has the refund's amount. If not, raises an alert.
     fn agrees(&self, record: &UpstreamReturn) -> bool {
         let agrees = record.amount == self.amount;
         if !agrees {
@@ -98,7 +98,7 @@ impl UpstreamOrder for Refund {
 
     fn sent(&self) -> Option<Sent> {
         let RefundState::Processing { sent_at, return_id } = &self.state else { return None };
-        // The acquirer assigns the return id, so an order with a return id was shown.
+        // The acquirer assigns the return id, so a refund with a return id was shown by the acquirer.
         Some(Sent { at: *sent_at, arrives_within: RESEND_AFTER, is_shown: return_id.is_some() })
     }
 

@@ -23,7 +23,7 @@ pub(crate) async fn refresh(ports: &Ports, refund: Refund, budget: Duration) -> 
 }
 
 /// Returns the acquirer's record of the refund. Returns `None` if the acquirer does not have the refund, or does not
-/// have it yet.
+/// show it yet.
 pub(crate) async fn fetch_upstream(
     ports: &Ports,
     refund: &Refund,

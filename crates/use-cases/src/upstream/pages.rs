@@ -106,7 +106,7 @@ where
     readings.into_iter().flat_map(|reading| reading.found).collect()
 }
 
-/// Groups the rows into spans. Only spans with enough rows for a page are returned.
+/// Groups the rows into spans. Only spans with at least [`WORTH_A_PAGE`] rows are returned.
 fn spans<K: Eq + Hash>(mut wanted: Vec<Wanted<K>>) -> Vec<Span<K>> {
     wanted.sort_by_key(|wanted| wanted.at);
     let mut spans: Vec<Span<K>> = Vec::new();
@@ -146,7 +146,8 @@ where
         };
         let rows = listed.rows.into_iter().filter_map(|row| Some((key(&row)?, row)));
         reading.found.extend(rows.filter(|(name, _)| span.keys.contains(name)));
-        // If a page gives itself or an earlier page as the next page, the loop would never end.
+        // The reading ends at a page that gives itself or an earlier page as the next page. Otherwise the loop would
+        // never end.
         reading.next = listed.next.filter(|next| *next > number && reading.found.len() < span.keys.len());
         reading.pages = listed.pages;
     }

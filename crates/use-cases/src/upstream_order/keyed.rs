@@ -1,4 +1,4 @@
-//! The parts that an operation supplies for its creation under an idempotency key.
+//! The parts that an operation supplies so that its resources are created under an idempotency key.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, Id, IdKind};
@@ -62,7 +62,7 @@ pub(crate) enum Standing {
     Visible,
 }
 
-/// The step of an order that follows from the result of its first request.
+/// The step of an order that follows from an [`UpstreamResult`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NextStep<'a, T> {
     /// The acquirer's record is applied.

@@ -20,7 +20,7 @@
 //! | after commit 1, after the request was sent, or after the reply came | a resource in creation, and an expired lease | `create` and `resume`: look the order up; if it is absent, send it with the same identifier |
 //! | after commit 2 | a visible resource and its response | a replay of the response; `poll` while the outcome is open |
 //!
-//! The table of `Standing::step`, and in the last column of `poll`:
+//! The next table shows the rules of `Standing::step` for orders in creation, and of `poll` for visible orders:
 //!
 //! | result of sending | payout, refund or withdrawal in creation | visible order with an open outcome, sent again by `poll` |
 //! |---|---|---|

@@ -41,10 +41,10 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// The time after which the process that stored the order begins no request: half of [`Sent::arrives_within`], so
-    /// that its request has usually ended when another process may send the order again. If the clocks of two nodes
-    /// differ, their requests can overlap. An overlap is harmless: an order is sent again only if its second execution
-    /// has no effect ([`UpstreamOrder::IS_REPEATABLE`]).
+    /// Returns the time after which the process that stored the order begins no request. Half of
+    /// [`Sent::arrives_within`] remains, so that its request has usually ended when another process may send the order
+    /// again. If the clocks of two nodes differ, their requests can overlap. An overlap is harmless: an order is sent
+    /// again only if its second execution has no effect ([`UpstreamOrder::IS_REPEATABLE`]).
     pub(crate) fn send_until(&self) -> Timestamp {
         self.at.saturating_add(self.arrives_within / 2).unwrap_or(Timestamp::MAX)
     }
@@ -59,7 +59,7 @@ pub(crate) enum Refreshed<T> {
     Absent(T),
 }
 
-/// An order at one acquirer. Its identifier there is derived from its id.
+/// An order at one acquirer. The identifier of the order at the acquirer is derived from the record's id.
 pub(crate) trait UpstreamOrder: StoredRecord {
     /// The acquirer's record of the order.
     type Record: Send + Sync;

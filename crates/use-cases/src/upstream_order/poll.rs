@@ -145,7 +145,7 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
     }
 }
 
-/// Logs that the outcome is still open. If the order is overdue and the acquirer is reachable, raises the alert.
+/// Logs that the outcome is still open. Raises the alert instead if the order is overdue and the acquirer is reachable.
 fn still_open<O: UpstreamOrder>(ports: &Ports, order: &O, is_reachable: bool, reason: &str) {
     if is_reachable && order.is_overdue(ports.clock.now()) {
         order.alert_unproven(reason);

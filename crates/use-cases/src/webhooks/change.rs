@@ -1,4 +1,4 @@
-//! Changes an endpoint: its address, subscription, display name or activity.
+//! Changes an endpoint: its address, subscription, description or activity.
 
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::{Account, NotPermitted};
@@ -48,7 +48,7 @@ pub async fn change(
 /// Changes the endpoint in the dashboard, with a row of the audit log.
 ///
 /// # Errors
-/// As [`change`].
+/// The errors of [`change`].
 pub async fn change_by(
     ports: &Ports,
     operator: &Operator,
@@ -62,7 +62,7 @@ pub async fn change_by(
 /// Checks a new address for the endpoint. Writes nothing.
 ///
 /// # Errors
-/// As [`change`].
+/// The errors of [`change`].
 pub async fn check_url(
     ports: &Ports,
     account: &Account,

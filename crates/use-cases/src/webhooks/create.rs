@@ -17,7 +17,7 @@ pub struct CreateEndpoint {
     pub url: WebhookUrl,
     /// The subscribed events.
     pub subscription: Subscription,
-    /// The display text.
+    /// The merchant's description of the endpoint.
     pub description: Option<Text>,
 }
 
@@ -57,7 +57,7 @@ pub async fn create(
 /// Creates an endpoint in the dashboard, with a row of the audit log.
 ///
 /// # Errors
-/// As [`create`].
+/// The errors of [`create`].
 pub async fn create_by(
     ports: &Ports,
     operator: &Operator,

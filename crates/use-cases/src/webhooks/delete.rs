@@ -21,7 +21,7 @@ pub async fn delete(ports: &Ports, account: &Account, id: EndpointId) -> Result<
 /// Deletes the endpoint in the dashboard, with a row of the audit log.
 ///
 /// # Errors
-/// As [`delete`].
+/// The errors of [`delete`].
 pub async fn delete_by(
     ports: &Ports,
     operator: &Operator,

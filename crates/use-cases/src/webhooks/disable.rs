@@ -18,7 +18,7 @@ pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledRe
     let found = ports.queries.find_endpoint(called.account, called.id).await?;
     let Some(endpoint) = found.filter(|found| found.version == called.version) else { return Ok(false) };
     let now = ports.clock.now();
-    // The time of the failures was read with the claim, so it may be as old as a lease.
+    // The claim read the start of the failures up to one lease ago, so it is read again.
     if reason == DisabledReason::Failing
         && !is_failing_for_good(ports.queries.failing_since(queue(&endpoint)).await?, now)
     {

@@ -27,7 +27,7 @@ pub async fn list(
     Ok(ports.queries.list_endpoints(account, page).await.map_err(StoreError::from)?)
 }
 
-/// Returns the account's endpoint. Returns `None` if the endpoint was deleted.
+/// Returns the account's endpoint. Returns `None` if the account has no such endpoint, or the endpoint was deleted.
 ///
 /// # Errors
 /// [`StoreError`].

@@ -10,7 +10,7 @@ use crate::audit::{self, AuditedChange};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Returns the account's endpoint. Returns `None` if the endpoint was deleted.
+/// Returns the account's endpoint. Returns `None` if the account has no such endpoint, or the endpoint was deleted.
 pub(super) async fn visible(ports: &Ports, account: AccountId, id: EndpointId) -> Result<Option<Endpoint>, StoreError> {
     Ok(ports.queries.find_endpoint(account, id).await?.filter(Endpoint::is_visible))
 }

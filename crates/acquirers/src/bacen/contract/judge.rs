@@ -106,7 +106,7 @@ pub(super) fn status(step: &mut ContractStep, wanted: &[u16]) {
     }
 }
 
-/// Checks the content of a problem.
+/// Checks the body of an error answer, which must be a problem of RFC 7807.
 pub(super) fn problem(step: &mut ContractStep, answer: &Value) {
     const TYPE: &str = "https://pix.bcb.gov.br/api/v2/error/";
     match answer.get("type").and_then(Value::as_str) {

@@ -24,7 +24,7 @@ const STEP: Duration = Duration::from_secs(15);
 const SPAN: SignedDuration = SignedDuration::from_mins(15);
 /// The statuses of a charge.
 const STATUSES: [&str; 4] = ["ATIVA", "CONCLUIDA", REMOVED_BY_US, "REMOVIDA_PELO_PSP"];
-/// The base of the test address of a trial without a callback address. RFC 2606 reserves the name, so nobody receives callbacks there.
+/// The base of the test address of a trial without a callback address. RFC 2606 reserves the name, so no server receives callbacks there.
 const NOBODY: &str = "https://cais-test.invalid/callbacks";
 /// The end of each test address. An address with this end is the rest of an interrupted trial.
 const TEST_END: &str = "?cais-contract-test";
@@ -239,7 +239,7 @@ fn judge_paging(step: &mut ContractStep) {
     }
 }
 
-/// Returns the query of a list from `before` the trial until shortly after it.
+/// Returns the query of a list. The list begins by `before` earlier than the trial and ends by [`SPAN`] later.
 fn period(trial: &ContractTrial, before: SignedDuration) -> String {
     let from = trial.now.saturating_sub(before).unwrap_or(Timestamp::UNIX_EPOCH);
     let to = trial.now.saturating_add(SPAN).unwrap_or(Timestamp::MAX);

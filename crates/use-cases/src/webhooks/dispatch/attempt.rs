@@ -94,8 +94,8 @@ impl AttemptResult {
     }
 
     /// Returns the consequences of the attempt. `last` is the status of the previous attempt at the endpoint. `None`
-    /// means that no previous attempt is remembered. The previous attempt may have ended before this delivery was
-    /// claimed, or after the claim read `failing_since`.
+    /// means that no previous attempt is remembered. `last` can be older or newer than `failing_since` of the claim, so
+    /// both are compared with the attempt.
     pub(super) fn consequences(self, last: Option<AttemptStatus>) -> Consequences {
         let status = self.status();
         let Self { claimed, began_at, ended_at, sent } = self;

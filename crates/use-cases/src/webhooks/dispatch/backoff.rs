@@ -1,4 +1,4 @@
-//! The pause after a failure of the store. The pause lasts until the next tick.
+//! The pause after a failure of the store. The pause lasts until the dispatcher's next tick.
 
 use std::fmt::Display;
 

@@ -33,7 +33,7 @@ pub(super) enum Completion {
     Claimed(ClaimRequest, Timestamp, Result<Vec<ClaimedDelivery>, QueryError>),
     /// A call to a receiver.
     Attempted(Box<AttemptResult>),
-    /// A batch of outcomes.
+    /// The write of a batch of outcomes.
     Written(Vec<Unwritten>, Result<(), QueryError>),
     /// An attempt to disable an endpoint.
     Disabled(Arc<Endpoint>, DisabledReason, Result<bool, StoreError>),
@@ -85,7 +85,8 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Starts the next batch and the next claim. Returns `false` after a stop if no work is in flight.
+    /// Starts the write of the next batch of outcomes, and the next claim. Returns `false` if no work is left after a
+    /// stop.
     pub(super) fn start(&mut self) -> bool {
         // No tick follows a stop, so a failed batch is retried at once, but only a few times.
         if (self.is_stopping || !self.writes.is_waiting())

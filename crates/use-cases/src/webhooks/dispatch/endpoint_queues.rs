@@ -9,9 +9,9 @@
 //! | `Unknown` | not called yet, or the last attempt failed within 2 s | 1 | half |
 //! | `Slow` | the last attempt, or a call in flight, lasted 2 s or more | a quarter of `per_endpoint` | a quarter |
 //!
-//! Unknown and slow endpoints together have at most three quarters of the slots. So healthy endpoints always find
-//! slots, and unknown endpoints do not wait for slow ones. These limits apply to one node. Over all nodes, the store
-//! limits each endpoint to `per_endpoint` slots.
+//! Unknown and slow endpoints together have at most three quarters of the slots. So a quarter of the slots is reserved
+//! for healthy endpoints, and unknown endpoints do not wait for slow ones. These limits apply to one node. Over all
+//! nodes, the store limits each endpoint to `per_endpoint` slots.
 
 use std::collections::HashMap;
 
@@ -29,9 +29,8 @@ mod waiting;
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
 /// The divisor of `per_endpoint` for endpoints with a reduced share of slots.
 const FEW: u32 = 4;
-/// The smallest number of this node's deliveries in flight to an endpoint that sets `ask_again` after a claim that was
-/// not full. With fewer, the queue is assumed to be empty. With this number or more, other nodes may hold slots of the
-/// same queue.
+/// After a claim that was not full, `ask_again` is set if this node has at least this number of deliveries in flight to
+/// the endpoint, because other nodes may then hold slots of the queue. With fewer, the queue is assumed to be empty.
 const BURST: usize = 2;
 /// The largest number of queues in one claim.
 const MAX_CLAIM_QUEUES: usize = 128;
@@ -39,10 +38,10 @@ const MAX_CLAIM_QUEUES: usize = 128;
 /// again.
 const MAX_CLASSES: usize = 65_536;
 
-/// A claim for the store.
+/// A request to the store to claim due deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ClaimRequest {
-    /// The queues.
+    /// The queues from which deliveries are claimed.
     pub queues: Vec<EndpointQueue>,
     /// The number of free slots of each queue at this node when the claim was made.
     free_slots: Vec<usize>,
@@ -191,8 +190,8 @@ impl EndpointQueues {
         self.push_all_front(request.queues);
     }
 
-    /// Called if the store could not read a row. Halves the number of queues in a claim, until the queue with the
-    /// unreadable row is alone in its claim. That queue then waits for the next tick.
+    /// Halves the number of queues in a claim, because the store could not read a row. After repeated failures, the
+    /// queue with the unreadable row is alone in its claim. That queue then waits for the next tick.
     pub(super) fn on_unreadable(&mut self, request: ClaimRequest) {
         self.width = request.queues.len().div_ceil(2).max(1);
         if request.queues.len() > 1 {
@@ -239,7 +238,7 @@ impl EndpointQueues {
         }
     }
 
-    /// Classifies the endpoints with a long call in flight as slow.
+    /// Classifies the endpoints as slow that have a call of [`SLOW`] or longer in flight.
     pub(super) fn classify_slow(&mut self, now: Timestamp) {
         let slow = |began: &Option<Timestamp>| began.is_some_and(|began| is_slow(began, now));
         let slow = self.active.iter().filter(|(_, active)| active.in_flight.values().any(slow));

@@ -10,7 +10,7 @@ const BATCH: usize = 256;
 /// The number of attempts to store an outcome, about one per second. After the last attempt the lease of the delivery
 /// is over, and the delivery is sent again.
 const TRIES: u32 = 30;
-/// The number of attempts after a stop. No tick follows a stop.
+/// The number of attempts after a stop. The attempts follow each other at once, because no tick follows a stop.
 const TRIES_AFTER_STOP: u32 = 3;
 
 /// An outcome that is not stored yet.
@@ -54,13 +54,13 @@ impl Finishing {
         Some(batch)
     }
 
-    /// Called after a batch was stored.
+    /// Records that the batch was stored, so that the next batch can follow.
     pub(super) const fn on_success(&mut self) {
         self.under_way = false;
         self.batch = BATCH;
     }
 
-    /// Called after a batch failed. Its outcomes wait again, before all others. Returns the outcomes that are lost.
+    /// Puts the outcomes of a failed batch before all other waiting outcomes. Returns the outcomes that are lost.
     ///
     /// If the store cannot read a row of the batch, the next batch has half the size. Finally the damaged row is alone
     /// in its batch, and only its outcome is lost.

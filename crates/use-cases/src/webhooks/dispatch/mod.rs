@@ -87,7 +87,7 @@ pub async fn run(ports: Ports, limits: DispatchLimits, mut signals: impl Stream<
     let mut dispatcher = Dispatcher::new(&ports, limits);
     let mut listening = true;
     while dispatcher.start() {
-        // Each turn polls both sources. So neither many signals nor many completions can delay the other source.
+        // Each turn polls the completions and the signals, so that many of one kind cannot delay the other kind.
         let (signal, completions) = poll_fn(|context| {
             let completions = dispatcher.poll(context);
             let signal = if listening { signals.poll_next_unpin(context) } else { Poll::Pending };

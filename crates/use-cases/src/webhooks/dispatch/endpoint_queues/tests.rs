@@ -26,7 +26,8 @@ fn queues_of(in_flight: usize) -> EndpointQueues {
     EndpointQueues::new(DispatchLimits { in_flight, ..DispatchLimits::default() })
 }
 
-/// Returns the due deliveries of the receivers that a store would claim.
+/// Completes a claim with the deliveries that a store would return. `due` has the number of due deliveries of each
+/// receiver. Returns the deliveries that have a slot.
 fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver, usize)]) -> Vec<ClaimedDelivery> {
     let mut got = Vec::new();
     for queue in &request.queues {
@@ -59,7 +60,7 @@ fn healthy(queues: &mut EndpointQueues) -> Receiver {
     receiver
 }
 
-/// Returns a receiver with one slow call.
+/// Returns a receiver whose last call was slow.
 fn slow(queues: &mut EndpointQueues) -> Receiver {
     let receiver = Receiver::new();
     queues.mark(receiver.queue());
@@ -112,10 +113,10 @@ fn full_queue_is_claimed_again_when_a_slot_is_free() {
     assert_eq!(under_way.len(), 8);
     assert_eq!(queues.next_claim(), None, "the queue uses all its slots");
     queues.mark(receiver.queue());
-    assert_eq!(queues.next_claim(), None, "a mark does not change that");
+    assert_eq!(queues.next_claim(), None, "a mark gives no slot");
 
     queues.on_attempt(&under_way[0].key, AttemptStatus::Succeeded, in_time());
-    assert_eq!(queues.next_claim(), None, "the store still counts it");
+    assert_eq!(queues.next_claim(), None, "the store still counts the delivery");
     queues.release(&under_way[0].key);
     assert_eq!(queues.next_claim().unwrap().queues, [receiver.queue()]);
 }
@@ -363,7 +364,7 @@ fn last_attempt_is_kept_while_deliveries_are_in_flight() {
     assert_eq!(
         queues.on_attempt(&under_way[0].key, AttemptStatus::Failed, in_time()),
         None,
-        "the store has it by then"
+        "without a delivery in flight, the last attempt is forgotten"
     );
 }
 
