@@ -8,10 +8,10 @@ use cais_ports::Secret;
 
 use crate::{AcquirerConfig, Config, Pairs, read_secret};
 
-/// The key of the additional headers. Of an acquirer's secrets, only this one has a format that is parsed.
+/// The key of the headers that every request to the acquirer carries. Of an acquirer's secrets, only the headers are parsed.
 const EXTRA_HEADERS: &str = "extra_headers";
 
-/// The state of the files with an acquirer's certificates and secrets. A change of any content changes the value.
+/// A hash of the contents of all files with an acquirer's certificates, public keys and secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileState(u64);
 
@@ -19,7 +19,7 @@ impl Config {
     /// Reads the files of an acquirer again. Returns the settings with the present secrets, and the state of all files.
     ///
     /// # Errors
-    /// A file cannot be read, or holds no secret, or a secret of the wrong form.
+    /// A file cannot be read, the file of a secret is empty or too large, or the headers are not `name=value` pairs.
     pub fn reread(&self, settings: &AcquirerConfig) -> Result<(AcquirerConfig, FileState), String> {
         let mut settings = settings.clone();
         let mut hasher = DefaultHasher::new();
@@ -49,7 +49,7 @@ impl Config {
         Ok((settings, FileState(hasher.finish())))
     }
 
-    /// Returns the present content of the file that holds the secret of an acquirer's key; `None` if no file holds it.
+    /// Returns the secret of the key `acquirers.ACQUIRER.FIELD` from its file; `None` if no file sets the key.
     fn secret_in_file(&self, acquirer: &AcquirerName, field: &str) -> Result<Option<String>, String> {
         let file = self.secret_file(&format!("acquirers.{acquirer}.{field}"));
         file.map(|file| read_secret(&file.display().to_string())).transpose()

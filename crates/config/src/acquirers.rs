@@ -14,7 +14,7 @@ use crate::declare::{Kind, blocks, file, flag, keys, number, secret, text, words
 use crate::reader::{Reader, path};
 use crate::url;
 
-/// The table of the acquirers.
+/// The table of the TOML file with one table per acquirer.
 pub const TABLE: &str = "acquirers";
 
 /// The rule of a key that every kind except `woovi` has.
@@ -61,7 +61,7 @@ impl AcquirerKind {
     }
 }
 
-/// The body of a token request.
+/// The format of the body of an `OAuth2` token request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenBody {
     /// A form.
@@ -99,7 +99,7 @@ impl TokenCredentials {
     }
 }
 
-/// Names with their values. `Debug` shows the names only.
+/// Names with their values. `Debug` shows the names only, because a value may be a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Pairs(pub Vec<(String, String)>);
 
@@ -172,7 +172,7 @@ keys! {
             .optional()
             .default_shown("`/oauth/token` under `base_url`")
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
-        /// The `OAuth2` client. Not for `woovi`.
+        /// The id of the `OAuth2` client. Not for `woovi`.
         client_id: Option<String> = text("text", |text| Ok::<_, Infallible>(text.to_owned()))
             .optional()
             .required_if(!is_woovi(kind), "")
@@ -187,11 +187,11 @@ keys! {
             .optional()
             .required_if(is_woovi(kind), "")
             .rejected_if(only(!is_woovi(kind)), ONLY_FOR_WOOVI);
-        /// PEM file with the public keys that sign the callbacks of `woovi`. The file may contain several keys.
+        /// PEM file with the public keys that verify the signatures of `woovi`'s callbacks. The file may contain several keys.
         webhook_public_key_file: Option<PathBuf> = file()
             .optional()
             .rejected_if(only(!is_woovi(kind)), ONLY_FOR_WOOVI);
-        /// The secret of the older signature of `woovi`'s callbacks. Required without `webhook_public_key_file`.
+        /// The secret of the HMAC, the older signature of `woovi`'s callbacks. Required without `webhook_public_key_file`.
         webhook_hmac_secret: Option<Secret> = secret_text()
             .optional()
             .required_if(
@@ -211,7 +211,8 @@ keys! {
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
         /// PEM file with root certificates for the acquirer, in addition to those of the system.
         ca_file: Option<PathBuf> = file().optional();
-        /// The Pix key that receives charges and sends payouts. Not for `woovi`, whose account has its own key.
+        /// The Pix key that receives the payments of charges, and that payouts are sent from. Not for `woovi`, whose account
+        /// has its own key.
         pix_key: Option<PixKey> = text("text", PixKey::parse)
             .optional()
             .required_if(!is_woovi(kind), "")
@@ -222,7 +223,7 @@ keys! {
         profile: Option<String> = text("bb, itau, santander, sicredi or inter", profile)
             .optional()
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
-        /// The key of the application, which `bb` sends with every request. Only for `bacen`.
+        /// The application key, which the profile `bb` adds to every request. Only for `bacen`.
         application_key: Option<Secret> = secret_text()
             .optional()
             .required_if(profile == Some(Some("bb".to_owned())), "")
@@ -232,7 +233,7 @@ keys! {
             .optional()
             .default_shown("of `profile`")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
-        /// The body of token requests. Only for `bacen`.
+        /// The format of the body of token requests. Only for `bacen`.
         token_body: Option<TokenBody> = text("form or json", TokenBody::parse)
             .optional()
             .default_shown("of `profile`")
@@ -316,7 +317,7 @@ fn is_bacen(kind: Option<AcquirerKind>) -> bool {
     matches!(kind, None | Some(AcquirerKind::Bacen))
 }
 
-/// Returns a condition that every value meets (`is_met`), or that no value meets.
+/// Returns a condition that every value meets if `is_met` is `true`, and no value meets otherwise.
 fn only<T>(is_met: bool) -> impl Fn(&T) -> bool {
     move |_| is_met
 }
@@ -326,7 +327,7 @@ pub fn upstream_url() -> Kind<String> {
     text("https URL (http on loopback)", url::upstream)
 }
 
-/// Declares a secret without a format.
+/// Declares a secret that may be any text.
 pub fn secret_text() -> Kind<Secret> {
     secret("text", |text| Ok::<_, Infallible>(Secret::new(text)))
 }

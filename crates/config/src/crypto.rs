@@ -17,13 +17,13 @@ pub const TABLE: &str = "crypto";
 /// The name of the processor, which no acquirer may have.
 pub const NOWPAYMENTS: &str = "nowpayments";
 
-/// The keys of [`CryptoSettings`], which need no processor.
+/// The keys of [`CryptoSettings`] that are permitted without a processor.
 const WITHOUT_PROCESSOR: [&str; 2] = ["spread", "ptax"];
 
 /// The interface of a crypto processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessorKind {
-    /// `NOWPayments`.
+    /// The API of the company `NOWPayments`.
     NowPayments,
 }
 

@@ -1,7 +1,7 @@
 //! The declaration of keys: [`keys!`](crate::declare::keys) generates a struct and its reader from one list of keys.
 //!
-//! A line contains the name, the type of the field, the kind of its values and the default. The documentation of the field becomes its text
-//! on the page. The checks, the environment variable, `config print` and the page are derived from the line.
+//! A line contains the name, the type of the field, the kind of its values and the default. The checks, the environment variable, `config
+//! print` and the page `docs/CONFIGURATION.md` are derived from the line. The documentation of the field becomes its text on that page.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -41,10 +41,10 @@ macro_rules! keys {
 }
 pub(crate) use keys;
 
-/// Reads a value, and returns it with its form for people. The error is the rule that the value breaks.
+/// A function that reads a value, and returns it with the text that `config print` shows. The error is the rule that the value breaks.
 type Read<T> = Box<dyn Fn(&Given) -> Result<(T, String), String>>;
 
-/// A condition of a value.
+/// A function that returns `true` if a value meets a condition.
 type Condition<T> = Box<dyn Fn(&T) -> bool>;
 
 /// The kind of a key's values.
@@ -60,9 +60,9 @@ pub struct Kind<T> {
 pub enum Absent<T> {
     /// The text of the default, which is read like a given value.
     Default(String),
-    /// No value.
+    /// No value. The function returns the `T` that represents no value.
     Nothing(fn() -> T),
-    /// A mistake, with advice.
+    /// A mistake, because the key is required. The text is the advice in the message.
     Missing(&'static str),
 }
 
@@ -74,9 +74,9 @@ pub struct Key<T> {
     pub(crate) is_secret_file: bool,
     pub(crate) read: Read<T>,
     pub(crate) absent: Absent<T>,
-    /// The text of the default on the page, if it differs from the text that is read.
+    /// The text of the default in `docs/CONFIGURATION.md`, if it differs from the text that is read.
     pub(crate) shown_default: Option<&'static str>,
-    /// A condition that a given value must not meet, and the rule.
+    /// A condition that a given value must not meet, and the rule for the message.
     pub(crate) rejected: Option<(Condition<T>, &'static str)>,
 }
 
@@ -114,7 +114,7 @@ impl<T: 'static> Kind<T> {
 }
 
 impl<T> Key<T> {
-    /// Sets the text of the default on the page of all keys.
+    /// Sets the text of the default in `docs/CONFIGURATION.md`.
     pub fn default_shown(self, text: &'static str) -> Self {
         Self { shown_default: Some(text), ..self }
     }
@@ -144,7 +144,7 @@ pub fn secret<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Resul
     masked_secret(takes, parse, |_| MASK.to_owned())
 }
 
-/// Declares a secret with a form that may be shown.
+/// Declares a secret. `masked` returns a form of the secret that may be shown.
 pub fn masked_secret<T: 'static, E: Display>(
     takes: &str,
     parse: impl Fn(&str) -> Result<T, E> + 'static,
@@ -178,7 +178,7 @@ pub fn flag() -> Kind<bool> {
     Kind { is_literal: true, ..Kind::new("true or false", read) }
 }
 
-/// Declares a list of words that `parse` reads as one text with commas: an array in the file, or such a text.
+/// Declares a list of words: an array in the file, or one text with commas. `parse` receives the words joined by commas.
 pub fn words<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Result<T, E> + 'static) -> Kind<T> {
     Kind::new(takes, move |given| {
         let text = given.items().ok_or("must be a list of texts")?.join(",");

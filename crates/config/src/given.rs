@@ -16,7 +16,7 @@ impl Given {
         Self { value, is_text }
     }
 
-    /// Returns a text: a default, or the content of a file.
+    /// Returns the value of a text that is a default or the content of a file.
     pub const fn of_text(text: String) -> Self {
         Self { value: Value::String(Tag::Default, text), is_text: true }
     }

@@ -34,10 +34,10 @@ pub enum InstallationError {
         "{file} does not exist, and the database was set up with a master key: restore the file from its backup, or give the key in CAIS_MASTER_KEY or `master_key_file`. With a new key every API key would be refused"
     )]
     LostMasterKey {
-        /// The file of the data directory.
+        /// The path of the missing file.
         file: String,
     },
-    /// The file cannot be used.
+    /// The file with the master key cannot be used.
     #[error(transparent)]
     MasterKey(#[from] MasterKeyError),
     /// The database cannot be read.
@@ -66,7 +66,7 @@ pub fn compare_world(recorded: &str, asked: World) -> Result<(), InstallationErr
 }
 
 impl Config {
-    /// Returns the configured master key, else that of the data directory; `None` before the first start.
+    /// Returns the configured master key, else that of the data directory; `None` if neither exists.
     ///
     /// # Errors
     /// [`InstallationError::MasterKey`].

@@ -1,7 +1,7 @@
 //! The configuration: read once at the start, checked as a whole, with all mistakes reported.
 //!
-//! To add a key, add one line to [`Config`] or to one of its tables, with the text for the page as documentation. Then run `cais config
-//! docs > docs/CONFIGURATION.md`.
+//! To add a key, add one line to [`Config`] or to one of its tables. The documentation of the line becomes the key's text in
+//! `docs/CONFIGURATION.md`. Then run `cais config docs > docs/CONFIGURATION.md`.
 
 mod acquirer_files;
 mod acquirers;
@@ -51,7 +51,7 @@ const DATA_DIR: &str = "data_dir";
 /// The file of the default database, in the data directory.
 const DATABASE_FILE: &str = "cais.db";
 /// The advice for a master key.
-const MAKE_A_KEY: &str = "with PostgreSQL every node must be given the same; make one with `openssl rand -hex 32`";
+const MAKE_A_KEY: &str = "with PostgreSQL every node needs the same key; make one with `openssl rand -hex 32`";
 
 keys! {
     /// Receivers of webhooks that are permitted for development.
@@ -100,9 +100,9 @@ keys! {
         commit_lanes: usize = number(1..=16)
             .default(if is_sqlite(database_url.as_ref()) { "1" } else { "2" })
             .default_shown("SQLite: 1, PostgreSQL: 2");
-        /// The largest number of changes in one transaction.
+        /// The largest number of change sets in one transaction.
         commit_batch: usize = number(1..=256).default("256");
-        /// Database connections that read.
+        /// The number of database connections for reads.
         read_connections: u32 = number(1..=64)
             .default(if is_sqlite(database_url.as_ref()) { "4" } else { "8" })
             .default_shown("SQLite: 4, PostgreSQL: 8");
@@ -125,7 +125,7 @@ keys! {
         /// Proxies whose header `X-Forwarded-For` is used. The client's address is the right-most hop that is not in
         /// this list. Address lists of API keys, limits per address and log lines use the client's address.
         trusted_proxies: Vec<IpNet> = blocks().default("").default_shown("none");
-        /// Threads that serve the API.
+        /// The number of threads that serve the API.
         workers: usize = number(1..=64).default("2");
         /// The filter of the log on standard error.
         log: String = text("filter such as `info` or `warn,cais=debug`", log_filter).default("info");
@@ -137,7 +137,7 @@ keys! {
         sandbox: bool = flag().default("false");
         /// At shutdown `/readyz` answers 503 for this number of seconds before the service stops accepting connections, so
         /// that a load balancer sees the change.
-        // Most load balancers probe every two seconds, so two probes occur in five seconds. Without other nodes the delay has no purpose.
+        // A load balancer that probes every two seconds probes twice in five seconds. Without other nodes the delay has no purpose.
         drain_delay_s: u32 = number(0..=60)
             .default(if is_sqlite(database_url.as_ref()) || sandbox == Some(true) { "0" } else { "5" })
             .default_shown("5 with PostgreSQL and an acquirer, else 0");

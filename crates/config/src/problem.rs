@@ -9,7 +9,7 @@ pub struct Problem {
     pub key: String,
     /// The problem of the value. The text never contains a secret.
     pub what: String,
-    /// Origin of the value: a file, an environment variable, or `not set`.
+    /// Origin of the value: a file, an environment variable, `command line`, or `not set`.
     pub origin: String,
 }
 

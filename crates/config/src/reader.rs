@@ -27,7 +27,7 @@ pub struct Effective {
     pub key: String,
     /// The value, or a mask; empty without a value.
     pub value: String,
-    /// Origin of the value.
+    /// Origin of the value: a file, an environment variable, `command line`, or `default`.
     pub origin: String,
     /// `true` for a number or a boolean; `false` for a text, even if the text looks like a number.
     pub is_literal: bool,
@@ -35,7 +35,7 @@ pub struct Effective {
     pub is_secret_file: bool,
 }
 
-/// A key as the page describes it.
+/// A key as `docs/CONFIGURATION.md` describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
     /// The path of the key.

@@ -25,7 +25,7 @@ const COMMAND: &str = "command line";
 pub struct Sources {
     /// The file from the command line.
     pub file: Option<PathBuf>,
-    /// The environment.
+    /// The environment variables, as names and values.
     pub variables: Vec<(String, String)>,
     /// Keys and values that override all other sources.
     pub overrides: Vec<(String, String)>,

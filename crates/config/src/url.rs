@@ -1,4 +1,4 @@
-//! Checks the URLs of a configuration: scheme, host, no hidden parts.
+//! Checks the URLs of a configuration: scheme and host, and no user, query or fragment.
 
 use std::net::IpAddr;
 

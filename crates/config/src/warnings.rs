@@ -14,7 +14,7 @@ const OTHERS_READ: u32 = 0o004;
 /// Write permission for group and others.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The name of the warning about files with secrets.
+/// The name of the warning about a file with a secret that every user of the machine can read.
 pub const SECRET_FILE_READABLE: &str = "secret_file_readable";
 /// The name of the warning about a client certificate that expires soon. The crate `app` adds this warning, because it reads certificates.
 pub const CERTIFICATE_EXPIRES: &str = "certificate_expires";

@@ -5,9 +5,9 @@ use actix_web::http::header::{ACCEPT, HeaderMap};
 /// The format of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// A page.
+    /// One page of the list, as JSON.
     Json,
-    /// All rows.
+    /// All rows of the list, as CSV.
     Csv,
 }
 

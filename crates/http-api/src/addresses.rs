@@ -57,7 +57,7 @@ pub fn clear(data_dir: &Path) {
     let _ = fs::remove_file(data_dir.join(FILE));
 }
 
-/// Removes the file at the end, unless another service has written its own file meanwhile.
+/// Removes the file when the service ends, unless another service has written its own file meanwhile.
 pub fn remove(data_dir: &Path, listen: SocketAddr, admin: SocketAddr) {
     let ours = content(listen, admin);
     if fs::read_to_string(data_dir.join(FILE)).is_ok_and(|text| text == ours) {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::connections::network;
 
-/// Failed authentications by reason.
+/// The counter of failed authentications, by reason.
 pub const TOTAL: &str = "cais_auth_failures_total";
 /// All reasons.
 pub const REASONS: [&str; 8] =
@@ -20,7 +20,7 @@ pub const RETRY_AFTER_S: u32 = 1;
 const EVERY: Duration = Duration::from_millis(100);
 /// Failures that an address may have in a burst, for example of a client with a wrong key on many threads.
 const BURST: u32 = 20;
-/// Tracked addresses, about 2 MiB. All others share one bucket.
+/// Limit of tracked addresses, about 2 MiB. All other addresses share one bucket.
 const MAX_ADDRESSES: usize = 16_384;
 /// The shared bucket of all addresses that are not tracked.
 const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);

@@ -40,7 +40,7 @@ impl Balance {
     /// Returns the body of a balance, which excludes money in transit.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] if the total does not fit, which no real balance reaches.
+    /// [`MoneyError::OutOfRange`] if the total exceeds the range of [`Money`].
     pub fn of(balances: &Balances) -> Result<Self, MoneyError> {
         let total = Money::sum([balances.available, balances.pending, balances.blocked])?;
         Ok(Self {

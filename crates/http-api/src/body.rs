@@ -1,4 +1,4 @@
-//! Reading bodies: bounded in size and in time.
+//! Reads the bodies of requests, with limits of size and time.
 
 use std::cell::RefCell;
 use std::pin::Pin;

@@ -14,7 +14,7 @@ pub const REQUEST: &str = "request";
 /// Limit of the stored warnings and errors of a request, in characters.
 const MAX_CHARS: usize = 1_000;
 
-/// Stores the warnings and errors of each request in its span.
+/// A layer that stores the warnings and errors of each request in the request's span.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Causes;
 

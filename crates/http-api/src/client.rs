@@ -8,7 +8,7 @@ use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Returns the client's address, usually the socket's peer. If the peer is a trusted proxy, the address is the right-most hop of
+/// Returns the client's address: the socket's peer. If the peer is a trusted proxy, the address is the right-most hop of
 /// `X-Forwarded-For` that is not a trusted proxy. Returns `None` if the socket has no peer address.
 #[must_use]
 pub fn address(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {

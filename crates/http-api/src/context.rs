@@ -21,7 +21,7 @@ use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use super::state::AppState;
 use super::trace;
 
-/// Time limit for the work of a POST. The response is due within 10 s; the remaining second is for transmission.
+/// Time limit for the work of [`run_detached`]. The response is due within 10 s; the remaining second is for transmission.
 const ANSWER_WITHIN: Duration = Duration::from_secs(9);
 
 /// The facts about a request so far. The middleware owns them, so that they are not lost in a panic of the handler.
@@ -37,9 +37,9 @@ pub struct RequestContext {
     pub is_head: bool,
     /// The public part of the presented key, valid or not.
     pub presented: OnceCell<KeyPrefix>,
-    /// The caller, if the request needs a key.
+    /// The caller, after its key is accepted.
     pub caller: OnceCell<Arc<Caller>>,
-    /// The rate window of the key.
+    /// The rate window of the key, after the request is counted in it.
     pub rate: OnceCell<RateDecision>,
     /// The pattern of the path; `None` if no route serves the path and the method.
     pub route: OnceCell<Option<String>>,

@@ -29,7 +29,7 @@ use crate::{filters, reply};
 /// Rows per read, which is the largest page of the store. A page has about 40 KiB.
 pub const ROWS: u32 = 200;
 /// Concurrent page reads for files in one process. With the default settings, at least half of the read connections
-/// stay free for other requests. No page is read while the caller does not receive the bytes of the previous page.
+/// stay free for other requests. A read ends before its page is sent, so a slow caller does not delay other files.
 const PAGES_AT_ONCE: usize = 2;
 /// Seconds until an account with an unfinished file may retry.
 const RETRY_AFTER_S: u32 = 5;
@@ -47,7 +47,7 @@ pub struct File {
 }
 
 impl File {
-    /// Adds the file's name to the response, if the dialect is made for people.
+    /// Adds the file's name to a response in the dialect for Excel, because browsers save such a file.
     fn named(self, mut response: HttpResponse) -> HttpResponse {
         if self.dialect == Dialect::ExcelBr {
             response.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::from_static(self.disposition));
@@ -64,7 +64,7 @@ pub struct Rows<R, C> {
     pub next: Option<C>,
 }
 
-/// The limits of files: one unfinished file per account, and few page reads at a time. Clones share the limits of the process.
+/// The limits of files: one unfinished file per account, and `PAGES_AT_ONCE` page reads at a time. Clones share the limits.
 #[derive(Debug, Clone)]
 pub struct Exports {
     places: ExportPlaces,
@@ -166,7 +166,7 @@ where
     Ok(file.named(reply::streamed(CSV, once(async { Ok::<_, CutOff>(Bytes::from(beginning)) }).chain(rest))))
 }
 
-/// Rows could not be read after the response had begun.
+/// The failure to read further rows after the response has begun.
 #[derive(Debug)]
 struct CutOff;
 

@@ -112,7 +112,7 @@ const VENDORED: [&str; 3] = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-
 /// Returns the `OpenAPI` document.
 ///
 /// # Errors
-/// `internal_error` if the document cannot be serialized. A test proves that it can.
+/// `internal_error` if the document cannot be serialized.
 pub async fn document(request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let asset = DOCUMENT.as_ref().map_err(|error| ApiError::internal(error.clone()))?;
     Ok(asset.response(request.headers(), None))

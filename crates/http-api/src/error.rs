@@ -36,7 +36,7 @@ macro_rules! error_codes {
             /// Every code, by status.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// Codes of requests without a readable head, which belong to no route.
+            /// Codes of requests whose head cannot be read. Such requests belong to no route.
             pub const WITHOUT_ROUTE: &'static [Self] = &[Self::MalformedRequest, Self::HeadersTooLarge];
 
             /// Returns the name of the code in responses.
@@ -108,7 +108,7 @@ error_codes! {
     MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED false "The method is not allowed on this path.";
     /// The head or the body of a request did not arrive in time.
     RequestTimeout "request_timeout" REQUEST_TIMEOUT true "The request did not arrive in time.";
-    /// A resource with this `external_id` exists, with other material data.
+    /// A resource with this `external_id` exists, but differs in the fields that the message names.
     ExternalIdConflict "EXTERNAL_ID_CONFLICT" CONFLICT false "The external_id already exists with different data.";
     /// The Idempotency-Key was used for another request.
     IdempotencyConflict "IDEMPOTENCY_CONFLICT" CONFLICT false "The Idempotency-Key was already used for a different request: use a new key for a new request.";
@@ -134,11 +134,11 @@ error_codes! {
     AmountBelowMinimum "amount_below_minimum" UNPROCESSABLE_ENTITY false "The amount is below the current minimum of the currency.";
     /// The currency is not supported; the message lists the supported ones.
     UnsupportedCurrency "unsupported_currency" UNPROCESSABLE_ENTITY false "The currency is not supported.";
-    /// The address is not one of the currency, or the processor cannot send to it.
+    /// The address is not valid for the currency, or the processor cannot send to it.
     InvalidAddress "invalid_address" UNPROCESSABLE_ENTITY false "The address is not valid for the currency.";
     /// The quote was used, or its time is over.
     QuoteExpired "quote_expired" UNPROCESSABLE_ENTITY false "The quote has expired or was used: request another.";
-    /// The refund exceeds the rest of the charge.
+    /// The refund exceeds the amount that can still be refunded.
     RefundExceedsAmount "refund_exceeds_amount" UNPROCESSABLE_ENTITY false "The refund exceeds the rest of the charge.";
     /// An infraction on the charge is open or under review.
     InfractionOpen "infraction_open" UNPROCESSABLE_ENTITY false "An infraction on the charge is not resolved yet.";
@@ -173,7 +173,7 @@ pub struct ApiError {
     pub issues: Vec<Issue>,
     /// Seconds until a retry can succeed, if known.
     pub retry_after_s: Option<u32>,
-    /// The methods of the path, if this method is not among them.
+    /// The methods of the path, if the request's method is not among them.
     pub allow: Option<String>,
     /// The cause, for the log only.
     pub cause: Option<String>,

@@ -133,7 +133,7 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
     let response = reply::held_by(response, connection);
     match request {
         Some(request) => Ok(ServiceResponse::new(request, response)),
-        // The middleware or the handler that failed dropped the request.
+        // The failed middleware or handler has dropped the request.
         None => Err(InternalError::from_response("the response is complete", response).into()),
     }
 }
@@ -215,7 +215,7 @@ async fn identify(state: &AppState, headers: &HeaderMap, context: &RequestContex
     }
 }
 
-/// Returns the error for an unauthenticated caller; `reason` is for the log and the metrics only.
+/// Counts a failed authentication, and returns its error. `reason` is for the log and the metrics only.
 fn unauthenticated(code: ErrorCode, reason: String) -> ApiError {
     metrics::counter!(auth_failures::TOTAL, "reason" => reason.clone()).increment(1);
     ApiError::new(code).with_cause(reason)

@@ -29,7 +29,7 @@ pub fn read<K: IdKind>(segment: &str) -> Result<ResourceName<Id<K>>, String> {
     }
 }
 
-/// The kind of an id in a path, with its description in the document.
+/// The kind of an id in a path, with its description in the `OpenAPI` document.
 pub trait InPath: IdKind {
     /// The description.
     const DESCRIPTION: &'static str;
@@ -72,7 +72,7 @@ impl<K: InPath> IntoParams for Named<K> {
     }
 }
 
-/// The id of a resource in the path, for resources without another name.
+/// The id of a resource in the path, for resources that the path cannot name by an external id.
 #[derive(Debug)]
 pub struct ById<K: IdKind>(pub Id<K>);
 
@@ -102,7 +102,7 @@ pub fn fetch_error(error: FetchError, missing: &'static str) -> ApiError {
     }
 }
 
-/// Parses the id in a segment of the path, for resources without another name. A problem is added to `issues` under `name`.
+/// Parses the id in a segment of the path; an external id is a problem. A problem is added to `issues` under `name`.
 #[must_use]
 pub fn id<K: IdKind>(segment: &str, name: &str, issues: &Issues) -> Option<Id<K>> {
     let decoded = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8".to_owned());

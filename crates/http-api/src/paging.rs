@@ -25,7 +25,7 @@ pub fn page<K: IdKind>(query: &Query, issues: &Issues) -> Option<PageRequest<Id<
     page_after(query, issues, |text| Id::parse(text).map_err(|error| error.to_string()))
 }
 
-/// As [`page`], for a list whose cursor `cursor` parses.
+/// Returns the page that a query requests, as [`page`] does. `cursor` parses the value of `starting_after`.
 #[must_use]
 pub fn page_after<C>(
     query: &Query,

@@ -4,7 +4,7 @@ use cais_strict_json::Issues;
 
 use super::percent;
 
-/// The parameters of a request, in the order of the known ones.
+/// The known parameters of a request, each with its value if present.
 pub struct Query {
     values: Vec<(&'static str, Option<String>)>,
 }

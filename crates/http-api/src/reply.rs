@@ -25,7 +25,7 @@ use crate::representation::values::to_json;
 
 /// The id of a request, in its response and in the log.
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Marks every response of a service that runs on the sandbox.
+/// The header that marks every response of a service that runs on the sandbox.
 pub const X_CAIS_SANDBOX: HeaderName = HeaderName::from_static("x-cais-sandbox");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -33,14 +33,14 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-/// The referrer policy. With `no-referrer`, browsers would send `Origin: null`.
+/// The referrer policy. With `no-referrer`, browsers would send `Origin: null` with the forms of the dashboard.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// The number of bytes that are passed to the connection at a time, so that the connection does not copy a whole large response for a slow
 /// reader.
 const PIECE_BYTES: usize = 32 * 1024;
 
-/// Marks a response that repeats the response of an earlier request.
+/// The id of an earlier request whose response is repeated; an extension of the repeated response.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplayOf(pub RequestId);
 

@@ -1,4 +1,4 @@
-//! The bodies of resources. Each resource has one struct, which is used for responses, stored responses, events and the `OpenAPI` document.
+//! The bodies of resources. The same structs are used for responses, stored responses, events and the `OpenAPI` document.
 
 pub mod charge;
 pub mod crypto;
@@ -35,7 +35,7 @@ use self::transaction::TransactionRow;
 use self::values::to_json;
 use crate::error::{ApiError, ErrorCode};
 
-/// Renders resources before they are sent, and caches the QR images of recent Pix codes.
+/// A renderer of resources, with a cache of the QR images of recent Pix codes.
 #[derive(Debug, Default)]
 pub struct JsonRepresentation {
     images: QrImages,

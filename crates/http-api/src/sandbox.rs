@@ -52,7 +52,7 @@ const DEFAULT_LATENCY_MS: i64 = 5_000;
 /// Largest offset of the clock either way, in seconds: about ten years.
 const MAX_OFFSET_S: i64 = 320_000_000;
 
-/// The simulated failures of the sandbox.
+/// The simulated failure of a part of the sandbox.
 #[derive(Serialize, ToSchema)]
 pub struct Faults<'a> {
     /// The sandbox's acquirer, or `crypto`.
@@ -70,7 +70,7 @@ pub struct Faults<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clock {
-    /// Seconds; negative is behind.
+    /// The offset in seconds; a negative offset sets the clocks back.
     offset_s: i64,
 }
 
@@ -114,7 +114,7 @@ enum FaultyPart {
     Processor,
 }
 
-/// The failures to simulate at the sandbox.
+/// The failure that a part of the sandbox is to simulate.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFaults {
@@ -234,7 +234,7 @@ async fn move_charge(
         let before = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let txid = before.txid;
         blocking(move || step(institution.as_ref(), &txid)).await?;
-        // The shared gate permits one fetch per second. A new gate permits this second fetch, because the step changed the charge.
+        // The shared gate permits one fetch of a charge per second. A new gate permits the fetch after the step at once.
         let after: Result<Charge, ApiError> =
             fetch::fetch(&state.ports, &SyncGate::new(), account, &name).await.map_err(charges::fetch_error);
         after
@@ -243,7 +243,7 @@ async fn move_charge(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.charge(&charge)))
 }
 
-/// Starts or ends simulated failures.
+/// Sets or ends the simulated failure of the sandbox's acquirer or crypto processor.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.

@@ -20,7 +20,7 @@ use super::{openapi, routes};
 /// The options of the servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServeOptions {
-    /// Threads that serve the public address.
+    /// The number of threads that serve the public address.
     pub workers: usize,
     /// Seconds that requests in flight have after the servers are stopped.
     pub shutdown_timeout_s: u64,

@@ -1,4 +1,4 @@
-//! The state that handlers share, filled once by the wiring.
+//! The state that handlers share, created once at the start of the process.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ use super::csv::Exports;
 use super::sandbox::SandboxControls;
 use super::telemetry::Telemetry;
 
-/// Adds the paths of the dashboard to the public address.
+/// A function that adds the paths of the dashboard to the public address.
 pub type Pages = Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>;
 
 /// The state that handlers share. Each process has one, for all HTTP workers.
@@ -47,13 +47,14 @@ pub struct AppState {
     pub sandbox: Option<SandboxControls>,
     /// The acquirers and their callback paths.
     pub callbacks: CallbackPaths,
-    /// Wakes workers.
+    /// The signals that wake workers.
     pub wake: WorkerWakeups,
-    /// Renders `/metrics`. The recorder must be installed before the first request, because handles are looked up only once.
+    /// Renders `/metrics`. The recorder must be installed before the first request, because the handle of each metric is
+    /// looked up only once.
     pub metrics_handle: PrometheusHandle,
     /// `true` shortly before the process stops. `/readyz` then fails, so that load balancers use other nodes.
     pub draining: Arc<AtomicBool>,
-    /// Requests by route and status.
+    /// The metrics and log lines of requests.
     pub telemetry: Telemetry,
     /// The log of each account's requests, shown to the account's holder.
     pub requests: RequestLog,
@@ -61,7 +62,7 @@ pub struct AppState {
     pub pages: Pages,
 }
 
-/// Wakes a worker. Clones wake the same worker.
+/// A signal that wakes a worker. Clones wake the same worker.
 #[derive(Debug, Clone, Default)]
 pub struct Wakeup(Arc<Notify>);
 
@@ -77,7 +78,7 @@ impl Wakeup {
     }
 }
 
-/// Notifies workers of new work. Clones share the signals.
+/// The signals that notify workers of new work. Clones share the signals.
 #[derive(Debug, Clone, Default)]
 pub struct WorkerWakeups {
     /// Wakes the worker of callbacks.

@@ -76,7 +76,7 @@ pub async fn upkeep(handle: PrometheusHandle) {
     }
 }
 
-/// Counts requests by route and status. Each handle of a metric is looked up once, at its first use.
+/// The metrics of requests by route and status. Each handle of a metric is looked up once, at its first use.
 #[derive(Debug)]
 pub struct Telemetry {
     /// The routes that were requested so far, by pattern.

@@ -17,7 +17,7 @@ use crate::named::Named;
 use crate::reply;
 use crate::representation::charge::Charge;
 
-/// Cancels a charge. If the charge is already cancelled, the response is the same.
+/// Cancels a charge, and returns it. A charge that is already cancelled is returned unchanged.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the acquirer or the store.

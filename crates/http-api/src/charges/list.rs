@@ -16,7 +16,7 @@ use crate::representation::charge::ChargePage;
 use crate::representation::values::page_of_json;
 use crate::statement::list_error;
 
-/// The number of rows that are rendered before the task yields. Rendering an image that is not cached takes a tenth of a millisecond.
+/// The number of rows that are rendered before the task yields. To render a QR code that is not cached takes a tenth of a millisecond.
 const ROWS_PER_TURN: usize = 16;
 
 /// Returns a page of charges, newest first.

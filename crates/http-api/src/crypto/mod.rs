@@ -17,7 +17,7 @@ use super::error::{ACQUIRER_RETRY_AFTER_S, ApiError, ErrorCode};
 use super::rules;
 use super::state::AppState;
 
-/// The longest code of a currency, known or not, in characters.
+/// The longest code of a currency, supported or not, in characters.
 pub const MAX_CODE: usize = 20;
 
 /// The longest description, in characters.
@@ -34,8 +34,8 @@ pub fn sources(state: &AppState) -> Result<&CryptoSources, ApiError> {
     })
 }
 
-/// Returns the error of a failed creation. If the creation failed because no processor is configured, the error is
-/// `feature_disabled`. All other errors are those of the use case, because a replay must succeed without a processor.
+/// Returns the error of a failed creation. Without a processor, `acquirer_unavailable` becomes `feature_disabled`. The
+/// processor is not checked before the creation, because a replay must succeed without a processor.
 pub fn creation_error<R: Into<ApiError>>(state: &AppState, error: CreateError<R>) -> ApiError {
     match (error, sources(state)) {
         (CreateError::AcquirerUnavailable, Err(disabled)) => disabled,
@@ -43,7 +43,7 @@ pub fn creation_error<R: Into<ApiError>>(state: &AppState, error: CreateError<R>
     }
 }
 
-/// The code of a currency in a body. An unsupported code does not make the body invalid; it has its own error code.
+/// The code of a currency in a body. An unsupported code has the error `unsupported_currency`, not `VALIDATION_ERROR`.
 pub type Code = Result<Currency, UnsupportedCurrency>;
 
 /// Reads the code of a currency.

@@ -40,7 +40,7 @@ pub use webhooks::{deliveries, endpoint, endpoint_with_secret, endpoints, event,
 
 /// A code in an acquirer's format that cannot be paid.
 const CODE: &str = "00020101021226830014br.gov.bcb.pix2561pix.example.com/qr/v2/01h455vb4pex5vsknk084sn02q520400005303986540510.505802BR5904CAIS6009SAO PAULO62070503***6304AB12";
-/// A short stand-in for the image.
+/// A short stand-in for the image of a QR code.
 const IMAGE: &str = "data:image/png;base64,iVBORw0KGgo…";
 
 /// Returns a charge that awaits its payer, with a stand-in for its image.

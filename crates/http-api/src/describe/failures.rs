@@ -20,7 +20,7 @@ pub const DECLARED: [&str; 10] = ["400", "401", "403", "404", "409", "422", "429
 const NOT_ANSWERED: &str = "Declared for the operations on charges; this version does not return it here.";
 /// The name of the shared description of 401, and its codes, which every operation can return.
 const UNAUTHORIZED: (&str, [ErrorCode; 2]) = ("unauthorized", [ErrorCode::MissingApiKey, ErrorCode::InvalidApiKey]);
-/// The further codes that every operation can return.
+/// The codes other than those of 401 that every operation can return.
 const EVERYWHERE: [ErrorCode; 5] = [
     ErrorCode::InsufficientScope,
     ErrorCode::MethodNotAllowed,
@@ -84,7 +84,7 @@ pub type OfCreation = (
     (code::IdempotencyKeyInProgress, code::ExternalIdInProgress, code::AcquirerUnavailable),
 );
 
-/// The errors of every read of one webhook endpoint.
+/// The errors of a read that names one webhook endpoint or one crypto quote.
 pub type Reads = (code::ValidationError, code::NotFound);
 
 /// The errors of every change of one webhook endpoint.

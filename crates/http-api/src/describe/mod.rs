@@ -8,7 +8,7 @@ pub(crate) mod parameters;
 use utoipa::openapi::response::Response;
 use utoipa::openapi::{Ref, RefOr};
 
-/// The type of nearly every body.
+/// The media type of JSON bodies.
 const JSON: &str = "application/json";
 
 /// Adds references to shared headers.

@@ -48,7 +48,7 @@ pub fn created() -> Vec<Parameter> {
     ]
 }
 
-/// Returns a filter with one of these values.
+/// Returns a filter whose value is one of `words`.
 pub fn word(name: &str, what: &str, words: impl IntoIterator<Item = &'static str>) -> Parameter {
     let words: Vec<&str> = words.into_iter().collect();
     parameter(name, ParameterIn::Query, false, what, text().enum_values(Some(words)).build())

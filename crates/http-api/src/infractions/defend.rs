@@ -19,7 +19,7 @@ use crate::named::ById;
 use crate::reply;
 use crate::representation::infraction::InfractionDetail;
 
-/// Submits a defense to the acquirer. A repeat of the same defense returns the same response.
+/// Submits a defense to the acquirer. A repeat of the same defense has no further effect.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` (also if the acquirer rejects the content), `account_suspended`, `not_found`, `invalid_state`, `deadline_passed`; an

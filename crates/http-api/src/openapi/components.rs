@@ -38,8 +38,8 @@ pub fn all(schemas: BTreeMap<String, RefOr<Schema>>) -> Components {
     components
 }
 
-/// Replaces combinations of schemas by one schema, which generators handle better: a body with the fields of another
-/// body, an amount with a description, and an optional amount.
+/// Replaces combinations of schemas by one schema, which generators of client code handle better: a body with the
+/// fields of another body, an amount with a description, and an optional amount.
 fn simplify(schema: &mut RefOr<Schema>) {
     let combined = match schema {
         RefOr::T(Schema::AllOf(all)) => Some((std::mem::take(&mut all.items), all.description.take())),

@@ -22,7 +22,7 @@ use super::idempotency::IDEMPOTENCY_KEY;
 use super::routes;
 use crate::representation::event::API_VERSION;
 
-/// The introduction for readers.
+/// The description at the start of the document.
 const INTRODUCTION: &str = include_str!("introduction.md");
 /// The tags, in the order in which the documentation shows them.
 const TAGS: [(&str, &str); 9] = [
@@ -42,7 +42,7 @@ const OF_SUCCESS: [&str; 4] = ["x-request-id", "x-ratelimit-limit", "x-ratelimit
 /// Returns the document as JSON, always with the same bytes.
 ///
 /// # Errors
-/// The document cannot be serialized. A test proves that it can.
+/// The document cannot be serialized.
 pub fn document() -> Result<String, serde_json::Error> {
     build().to_json()
 }

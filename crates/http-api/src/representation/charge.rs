@@ -30,7 +30,7 @@ pub struct Charge<'a> {
     /// Public id, prefix `chg_`.
     #[schema(required)]
     pub id: Option<String>,
-    /// Acquirer identifier.
+    /// The identifier of the charge at its acquirer.
     #[schema(required)]
     pub txid: Option<String>,
     /// The caller's own order identifier.

@@ -69,7 +69,7 @@ pub struct CryptoDeposit {
     /// The status.
     #[schema(value_type = CryptoDepositStatus)]
     pub status: &'static str,
-    /// The transaction on the chain.
+    /// The hash of the transaction on the chain.
     #[schema(required)]
     pub tx_hash: Option<String>,
     /// The caller's description.
@@ -123,7 +123,7 @@ pub struct CryptoWithdrawal {
     /// The status.
     #[schema(value_type = CryptoWithdrawalStatus)]
     pub status: &'static str,
-    /// The transaction on the chain.
+    /// The hash of the transaction on the chain.
     #[schema(required)]
     pub tx_hash: Option<String>,
     /// The caller's description.

@@ -47,7 +47,7 @@ pub struct CryptoDepositPayment {
     /// `fewer_coins`: the processor now shows fewer coins than were credited. `not_finished`: the processor may not have the coins.
     #[schema(value_type = Option<CryptoPaymentReview>, required)]
     pub review_reason: Option<&'static str>,
-    /// The transaction on the chain, once reported.
+    /// The hash of the transaction on the chain, once reported.
     #[schema(required)]
     pub tx_hash: Option<String>,
     /// Time at which the service first saw the payment.

@@ -19,7 +19,7 @@ pub struct CryptoMinimum {
     pub commercial: String,
     /// The current minimum of processor and network, a decimal in the currency.
     pub technical: String,
-    /// The larger of the two, a decimal in the currency.
+    /// The larger of `commercial` and `technical`, a decimal in the currency.
     pub effective: String,
     /// The effective minimum in BRL.
     #[schema(inline)]
@@ -57,7 +57,7 @@ pub struct CryptoCurrencyList {
 pub struct CryptoQuote {
     /// Public id, prefix `cqt_`.
     pub id: String,
-    /// The direction.
+    /// The direction: `deposit` or `withdrawal`.
     #[schema(value_type = CryptoSide)]
     pub side: &'static str,
     /// The currency.

@@ -12,8 +12,8 @@ use super::values::{Instant, to_json};
 
 /// The version of the interface. The stored data of every event has the form of this version.
 ///
-/// A repeat must send the same bytes. So before a version changes the data of an event, `events` needs a column with the version of each
-/// row.
+/// A repeated delivery must send the same bytes. So before a version changes the data of events, the table `events` needs a column with
+/// the version of each row.
 pub const API_VERSION: &str = "1.1.0";
 
 /// An event, in the same form in deliveries and in `GET /v1/events/{id}`.
@@ -26,7 +26,7 @@ pub struct Event<'a> {
     /// Time of the event.
     #[schema(value_type = String, format = DateTime)]
     pub timestamp: Instant,
-    /// Counts the account's events from 1 without a gap; null for `webhook.test`.
+    /// The number of the event within its account, from 1 without a gap; null for `webhook.test`.
     #[schema(required)]
     pub sequence: Option<i64>,
     /// The version of the interface that `data` follows.

@@ -32,7 +32,7 @@ pub struct Infraction<'a> {
     /// The reason that the payer's institution reported.
     #[schema(required)]
     pub reason: Option<&'a str>,
-    /// The kind of situation.
+    /// The kind of situation that the payer reports.
     #[schema(value_type = Option<ReasonCode>, required)]
     pub reason_code: &'static str,
     /// The disputed amount, in BRL.

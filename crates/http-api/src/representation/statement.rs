@@ -23,7 +23,7 @@ closed_list! {
 pub struct Entry {
     /// Public id, prefix `ent_`.
     pub id: String,
-    /// The reason.
+    /// The reason of the movement.
     #[schema(value_type = EntryKind)]
     pub kind: &'static str,
     /// The part of the balance that changed.

@@ -48,7 +48,7 @@ closed_list! {
 }
 
 closed_list! {
-    /// The origin of an entry.
+    /// The channel of an entry's request: `api`, or `manual` for the dashboard.
     Origin [By::Api, By::Manual].map(By::as_str)
 }
 
@@ -85,7 +85,7 @@ pub struct TransactionRow {
     /// The method of payment.
     #[schema(value_type = Method)]
     pub method: &'static str,
-    /// The origin.
+    /// The channel of the request.
     #[schema(value_type = Origin)]
     pub origin: &'static str,
     /// Time of the entry.

@@ -117,7 +117,7 @@ pub struct Delivery<'a> {
     pub status: &'static str,
     /// The attempts, oldest first; at most the last 50.
     pub attempts: Vec<DeliveryAttempt<'a>>,
-    /// Time of the next attempt; null while the endpoint is inactive.
+    /// Time of the next attempt; null after the last attempt, and while the endpoint is inactive.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub next_attempt_at: Option<Instant>,
     /// Time of creation.

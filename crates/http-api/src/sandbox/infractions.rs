@@ -33,7 +33,7 @@ const MAX_DEADLINE_S: i64 = 31_536_000;
 #[schema(as = SandboxDispute)]
 #[serde(deny_unknown_fields)]
 pub struct InfractionRequest {
-    /// The kind of situation.
+    /// The kind of situation that the payer reports.
     #[schema(rename = "reason_code", value_type = Option<ReasonCode>)]
     pub situation: Option<Situation>,
     /// BRL; default: the whole paid amount.
@@ -143,7 +143,7 @@ pub async fn open_infraction(
         let disputed = pix.clone();
         let upstream_id = blocking(move || institution.open_infraction(&disputed, dispute)).await?;
         let read = async || {
-            // A failure of the pass is logged by the pass, and the next read repeats it.
+            // The pass logs its own failure, and the next read runs another pass.
             let _polled = poll::run_once(&state.ports).await;
             let all = state.ports.queries.list_infractions_of_pix(account, &pix).await?;
             Ok(all.into_iter().find(|infraction| infraction.upstream_id == upstream_id))
@@ -192,7 +192,7 @@ pub async fn resolve_infraction(
         let upstream_id = before.upstream_id;
         blocking(move || institution.resolve_infraction(&upstream_id, asked.outcome)).await?;
         let read = async || {
-            // As above.
+            // The pass logs its own failure, and the next read runs another pass.
             let _polled = poll::run_once(&state.ports).await;
             find().await?.ok_or_else(no_such_infraction)
         };

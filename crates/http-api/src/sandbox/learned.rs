@@ -1,4 +1,4 @@
-//! Waits until the service has recorded a change that a control made at the simulated institution.
+//! Waits until the service has recorded a change that a request to `/v1/sandbox` made at the simulated institution.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ const LEARNED_WITHIN: Duration = Duration::from_secs(5);
 /// Pause between two reads, until the change is recorded.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Reads until the value shows the change, and returns that value. The institution sends a callback, as in production.
+/// Reads until the value shows the change, and returns that value. The service records the change after a callback of the
+/// institution, or within `read` itself.
 ///
 /// # Errors
 /// An error of `read`; `service_unavailable` after [`LEARNED_WITHIN`] without the change.

@@ -71,7 +71,7 @@ async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Res
     fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)
 }
 
-/// Makes a refund fail that is not completed yet. Returns the refund in its new state.
+/// Makes an open refund fail. Returns the refund in its new state.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`, `service_unavailable`; an error of the

@@ -28,7 +28,7 @@ const ALERTS: &str = "cais_infraction_alerts_total";
 
 /// Callbacks that are not processed yet.
 const CALLBACKS_OPEN: &str = "cais_callbacks_open";
-/// Callbacks that could not be matched, by the acquirer.
+/// Unmatched callbacks of each acquirer.
 const CALLBACKS_UNMATCHED: &str = "cais_callbacks_unmatched";
 
 /// Worth of the coins at the crypto processor, by currency.

@@ -35,7 +35,7 @@ pub async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
 /// Runs one check of deadlines and counts its alerts by remaining hours.
 ///
 /// # Errors
-/// As of [`infractions::alerts::run_once`].
+/// The errors of [`infractions::alerts::run_once`].
 pub async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
     let alerts = infractions::alerts::run_once(ports).await?;
     for alert in &alerts {
@@ -47,7 +47,7 @@ pub async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
 /// Runs one reconciliation and sets its gauges.
 ///
 /// # Errors
-/// As of [`reconcile::run_once`].
+/// The errors of [`reconcile::run_once`].
 pub async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
     let run = reconcile::run_once(ports).await?;
     for standing in &run.standings {
@@ -59,7 +59,7 @@ pub async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
 /// Compares the coins at the crypto processor with the ledger, and sets the gauges.
 ///
 /// # Errors
-/// As of [`crypto::exposure::read`].
+/// The errors of [`crypto::exposure::read`].
 pub async fn exposure(ports: &Ports) -> Result<Pass, WorkError> {
     if let Some(crypto) = &ports.crypto {
         gauges::show_exposure(&crypto::exposure::read(ports, crypto).await?);

@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, Promet
 
 /// Bounds for responses of the API, in seconds: 0.1 and 0.5 are usual objectives, and ten is the limit of a request.
 const REQUEST_S: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
-/// Bounds for commits, in seconds. A commit lasts some milliseconds, and a lane waits at most 150 ms for a locked row.
+/// Bounds for commits, in seconds. A commit lasts a few milliseconds, and a lane waits at most 150 ms for a locked row.
 const COMMIT_S: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0];
 /// Bounds for calls to other machines, in seconds; the longest time limit of a call is 30.
 const REMOTE_S: &[f64] = &[0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0];

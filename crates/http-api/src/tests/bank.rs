@@ -26,7 +26,7 @@ pub struct Bank {
     pub psp: FakePsp,
     pub faults: Mutex<Option<(FaultMode, Duration)>>,
     pub crypto_faults: Mutex<Option<(FaultMode, Duration)>>,
-    /// `true` while the controls of payouts, refunds and infractions succeed without a change that the service can read.
+    /// `true` while `return_sent`, `fail_refund` and `resolve_infraction` return success without a change.
     pub hides_changes: AtomicBool,
 }
 

@@ -22,7 +22,7 @@ const HEALTH: &str = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
 /// A request to an unknown path and the beginning of a body that does not end.
 const UNREAD_BODY: &str = "POST /nothing HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n";
 
-/// Returns short limits with this many connections.
+/// Returns limits with short times, and with at most `connections` connections in total and per address.
 fn short(connections: usize) -> ConnectionLimits {
     let soon = Duration::from_millis(200);
     ConnectionLimits {
@@ -212,7 +212,7 @@ async fn large_response_arrives_whole() {
     assert!(body == document, "the document was changed on its way");
 }
 
-/// The library reads until the stream has to wait, and keeps all these bytes.
+/// The HTTP library buffers all bytes until the stream returns `Pending`. So the stream returns `Pending` after about 16 KiB.
 #[actix_web::test]
 async fn large_body_is_read_in_small_parts() {
     const BODY: usize = 100 * 1024;

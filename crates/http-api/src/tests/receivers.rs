@@ -17,7 +17,7 @@ pub struct Receivers {
     pub sent: Mutex<Vec<(String, Vec<u8>)>>,
     /// The status of responses; 200 by default.
     pub status: Mutex<Option<u16>>,
-    /// `true` rejects addresses that were permitted before.
+    /// `true` rejects every URL, also those that were permitted before.
     pub are_closed: Mutex<bool>,
 }
 

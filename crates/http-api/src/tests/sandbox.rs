@@ -83,7 +83,7 @@ async fn sandbox_routes_without_sandbox_are_404() {
     assert_eq!(post(&world, "/v1/sandbox/charges/ext:s/pay", "", "").await.error(), (404, "not_found".to_owned()));
 }
 
-/// The clock of tokio is stopped, so that the five seconds pass at once.
+/// The clock of tokio is stopped, so that the time limit of five seconds for the record of a change passes at once.
 #[actix_web::test]
 async fn change_that_stays_unrecorded_is_503() {
     let world = World::new().await;

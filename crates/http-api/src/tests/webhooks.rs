@@ -96,7 +96,7 @@ async fn malformed_endpoint_ids_are_400_and_unknown_ones_404() {
     ] {
         let body = if method == Method::PATCH { "{}" } else { "" };
         let bad = with_method(&world, method.clone(), &format!("{PATH}/ext:x{path}?a=1"), body).await;
-        // DELETE does not read a body. Parameters and id are checked as usual.
+        // DELETE does not read a body, but its parameters and id are checked.
         assert_eq!(bad.status, 400, "{method} {path}: {bad:?}");
         assert!(bad.paths().contains(&"id".to_owned()) && bad.paths().contains(&"a".to_owned()), "{method} {path}");
         let unknown = with_method(&world, method.clone(), &format!("{UNKNOWN}{path}"), body).await;

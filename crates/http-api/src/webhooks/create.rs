@@ -23,7 +23,7 @@ use crate::representation::webhook::WebhookEndpointWithSecret;
     operation_id = "createWebhookEndpoint",
     tag = "webhooks",
     summary = "Register a webhook endpoint",
-    description = "An account has at most 20 endpoints. The secret is shown only here and after a rotation. Deliveries are signed by Standard Webhooks (`v1`): the headers are `webhook-id`, `webhook-timestamp` and `webhook-signature`. The signed body is the event as `GET /v1/events/{id}` returns it. Answer with 2xx within 15 s, and recognize repeats by `webhook-id`: an event is delivered at least once. A failed delivery is tried again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. An answer 410 disables the endpoint, as do five days of failures alone. Scope: `webhooks:write`.",
+    description = "An account has at most 20 endpoints. The secret is shown only here and after a rotation. Deliveries are signed by Standard Webhooks (`v1`): the headers are `webhook-id`, `webhook-timestamp` and `webhook-signature`. The signed body is the event as `GET /v1/events/{id}` returns it. Answer with 2xx within 15 s, and recognize repeats by `webhook-id`: an event is delivered at least once. A failed delivery is tried again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. An answer 410 disables the endpoint, and so do five days with failures and without a success. Scope: `webhooks:write`.",
     request_body(content = NewWebhookEndpoint,
         example = json!(examples::literal(r#"{"url":"https://shop.example/hooks/cais","events":["charge.paid","infraction.opened"],"description":"Orders"}"#))),
     responses(

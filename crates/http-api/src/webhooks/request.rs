@@ -15,7 +15,7 @@ use crate::rules;
 
 /// The largest number of event types in a body, above the number of existing types.
 pub const MAX_EVENTS: usize = 30;
-/// The value for every type.
+/// The value in `events` that subscribes to every type.
 const ALL: &str = "*";
 
 /// The fields of a new webhook endpoint.

@@ -20,7 +20,7 @@ const PNG: HeaderValue = HeaderValue::from_static("image/png");
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for a malformed id or any query parameter, `not_found`, `external_id_in_progress`, `invalid_state`
-/// unless pending; an error of the store.
+/// unless the deposit is pending; an error of the store.
 #[utoipa::path(
     operation_id = "getCryptoDepositQrCode",
     tag = "crypto",

@@ -14,7 +14,7 @@ use crate::rules;
 #[derive(Debug, PartialEq, Eq, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCryptoQuote {
-    /// The direction.
+    /// The direction: `deposit` or `withdrawal`.
     #[schema(value_type = CryptoSide)]
     pub side: Side,
     /// The code of the currency: `trx`, `usdtbsc`, `btc`, `ltc` or `usdterc20`.

@@ -14,7 +14,7 @@ use crate::input::JsonBody;
 use crate::representation::values::{AmountFrom, AnyAmount};
 use crate::rules;
 
-/// Longest address as sent, in characters: more than any supported currency has.
+/// Longest address in a request, in characters: longer than the addresses of all supported currencies.
 const MAX_ADDRESS: usize = 128;
 
 /// The fields of a new withdrawal.

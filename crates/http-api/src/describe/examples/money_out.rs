@@ -81,7 +81,7 @@ pub fn entries() -> Option<Value> {
     value(&Page::new(entries.into(), Some(last)))
 }
 
-/// Returns the same statement as CSV.
+/// Returns the statement of [`entries`] as CSV.
 pub fn entries_csv() -> Option<Value> {
     file(&statement()?)
 }
@@ -96,7 +96,7 @@ pub fn transactions() -> Option<Value> {
     value(&Page::new(timeline()?.into(), Some("txn_in_01h455vb4pex5vsknk084sn02q")))
 }
 
-/// Returns the same timeline as CSV.
+/// Returns the timeline of [`transactions`] as CSV.
 pub fn transactions_csv() -> Option<Value> {
     file(&timeline()?)
 }

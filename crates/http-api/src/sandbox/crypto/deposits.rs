@@ -63,8 +63,8 @@ closed_list! {
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxCryptoMove {
-    /// The status at the processor: first `confirmed`, then `sending`, then `finished`; or `partially_paid` or `failed`. After these three
-    /// `refunded` is possible.
+    /// The status at the processor. The steps `confirmed` and then `sending` are optional. A payment in progress may become `finished`,
+    /// `partially_paid` or `failed` at any step. After `finished`, `partially_paid` or `failed`, `refunded` is possible.
     #[schema(value_type = PaymentStepName)]
     status: PaymentStep,
 }

@@ -112,7 +112,7 @@ impl JsonBody for SandboxDollarChange {
 /// The newest published rate of the US dollar at the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SandboxDollar {
-    /// BRL for one US dollar, the selling rate; `null` without a publication in the last weeks.
+    /// BRL for one US dollar, the selling rate; `null` without a publication in the last 30 days.
     #[schema(required)]
     pub rate: Option<String>,
     /// The day of the publication, `YYYY-MM-DD`.

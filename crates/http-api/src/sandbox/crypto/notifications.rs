@@ -59,7 +59,7 @@ closed_list! {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxNotificationsChange {
-    /// `true`: notifications wait.
+    /// `true`: notifications wait until `paused` is `false`.
     pub paused: Option<bool>,
     /// `true`: of the notifications that wait, the newest is sent first.
     pub reversed: Option<bool>,
@@ -86,7 +86,7 @@ impl JsonBody for SandboxNotificationsChange {
 /// The way in which the sandbox's processor sends its notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SandboxNotifications {
-    /// `true`: notifications wait.
+    /// `true`: notifications wait until `paused` is `false`.
     pub paused: bool,
     /// `true`: of the notifications that wait, the newest is sent first.
     pub reversed: bool,
