@@ -17,10 +17,10 @@ use crate::snapshot::Balance;
 pub struct Effects<'a> {
     /// Ledger entries in the order in which the money moves.
     pub entries: Vec<Entry<'a>>,
-    /// Every balance that differs afterwards. A `pending` balance changes without an entry if the whole amount of a
-    /// release was seized before.
+    /// The new value of every balance that the change set changes. A release whose whole amount was seized before
+    /// changes the `pending` balance without an entry.
     pub balances: BTreeMap<LedgerAccount, Balance>,
-    /// Every block that differs afterwards.
+    /// Every block that the change set creates, changes or ends.
     pub blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
     /// The events in their order.
     pub events: Vec<NumberedEvent<'a>>,
@@ -29,14 +29,14 @@ pub struct Effects<'a> {
 }
 
 impl Effects<'_> {
-    /// Returns the answer to the caller of the commit.
+    /// Returns the result of the commit for the use case: the sequence numbers of the events.
     #[must_use]
     pub fn committed(&self) -> Committed {
         Committed { sequences: self.events.iter().map(|event| event.sequence).collect() }
     }
 }
 
-/// The leg of a transfer.
+/// The debit or the credit of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The debit.
@@ -46,7 +46,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Returns the ledger account of that leg.
+    /// Returns the ledger account that `transfer` debits or credits.
     #[must_use]
     pub const fn of(self, transfer: &Transfer) -> &LedgerAccount {
         match self {
@@ -86,7 +86,7 @@ impl Entry<'_> {
 /// A block after the change set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockWrite {
-    /// `true` if the block existed before.
+    /// `true` if the block existed before the change set.
     pub stored: bool,
     /// The block; `None` if it ended.
     pub now: Option<Block>,

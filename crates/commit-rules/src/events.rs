@@ -10,8 +10,8 @@ use cais_ports::{ChangeSet, CommitError, EndpointQueue, IdGenerator, NewDelivery
 use crate::effects::{Effects, NumberedEvent, Side};
 use crate::snapshot::{LedgerSnapshot, written_endpoints};
 
-/// Gives each event the next sequence number of its account, and adds one delivery per subscribed endpoint. Endpoints
-/// that the change set writes count in their new form.
+/// Gives each event the next sequence number of its account, and adds one delivery per subscribed endpoint. If the
+/// change set writes an endpoint, the new form of the endpoint is compared with the event.
 ///
 /// # Errors
 /// [`CommitError::Corrupt`] if the snapshot lacks the counter of an account.
@@ -54,7 +54,7 @@ fn endpoints<'e>(
     stored.chain(written.map(|endpoint| (endpoint.id, endpoint))).collect()
 }
 
-/// Inserts the id of the entry that the event reports, if the event reports one.
+/// Inserts the id of the ledger entry into an event that reports a credit. Returns every other event unchanged.
 fn with_entry<'a>(event: &'a NewEvent, effects: &Effects<'_>) -> Cow<'a, NewEvent> {
     let mut entries = effects.entries.iter();
     match entries.find(|entry| entry.side == Side::To && event.is_of_credit(&entry.transfer)) {

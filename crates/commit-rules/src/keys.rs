@@ -40,8 +40,8 @@ impl KeySnapshot {
             (None, None) => Ok(()),
             (Some(record), Some(fence)) if record.answer.is_none() && record.fence == fence => Ok(()),
             (Some(record), _) => Err(CommitError::KeyInUse { record: Box::new(record.clone()) }),
-            // Housekeeping removes such a record after a month. So the record is missing only if a repeat after a month
-            // reads the record just before its removal.
+            // Housekeeping removes an idempotency record after a month. So the record is missing only if a repeat
+            // after a month reads the record just before its removal.
             (None, Some(_)) => {
                 Err(CommitError::Corrupt(format!("the idempotency record of {} is missing", wanted.name().account)))
             }

@@ -39,9 +39,9 @@ use postings::Postings;
 /// that follow.
 ///
 /// # Errors
-/// The refusal of the first check that fails; the snapshot is unchanged. `CommitError::Exists` if an inserted record
-/// exists. [`CommitError::Corrupt`] if the amount of a transfer is not positive, or a ledger row is missing in the
-/// snapshot.
+/// The refusal of the first check that fails; the snapshot is unchanged. [`CommitError::Exists`] if an inserted record
+/// already exists. [`CommitError::Corrupt`] for impossible data, such as a transfer of zero, or a ledger row that is
+/// missing in the snapshot.
 pub fn judge<'a>(
     snapshot: &mut Snapshot,
     change: &'a ChangeSet,

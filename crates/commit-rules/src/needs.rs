@@ -14,8 +14,8 @@ pub struct LedgerNeeds<'a> {
     pub moving: BTreeSet<&'a LedgerAccount>,
     /// Accounts with events: their counters and endpoints are needed.
     pub counted: BTreeSet<AccountId>,
-    /// Accounts that are credited. If such an account has an under-funded block, the caller must add the account to
-    /// `blocking`.
+    /// Accounts that are credited. If such an account has an under-funded block (one that holds less than its limit),
+    /// the caller must add the account to `blocking`.
     pub credited: BTreeSet<AccountId>,
     /// Accounts whose blocks change or may change. Each needs the balances in [`LedgerNeeds::parts`] and all its
     /// blocks.
@@ -43,7 +43,7 @@ impl<'a> LedgerNeeds<'a> {
         [Bucket::Available, Bucket::Pending, Bucket::Blocked].map(|bucket| LedgerAccount::Merchant(account, bucket))
     }
 
-    /// Returns every ledger account that may be needed, even if each credited account has an under-funded block.
+    /// Returns every ledger account that is needed in the worst case: each credited account has an under-funded block.
     #[must_use]
     pub fn every_balance(&self) -> BTreeSet<LedgerAccount> {
         let of_blocks = self.blocking.union(&self.credited).flat_map(|account| Self::parts(*account));

@@ -15,11 +15,11 @@ use crate::effects::{BlockWrite, Effects, Entry, Side};
 use crate::needs::credited_by;
 use crate::snapshot::{Balance, Blocks, LedgerSnapshot};
 
-/// The largest step from an entry's id to the next, if this node's clock is behind. The step is random, so two nodes
-/// that continue from the same id create different ids.
+/// The bits of the fresh id that give the step from an entry's id to the next, if this node's clock is behind. The step
+/// is random, so that two nodes that continue from the same id create different ids.
 const STEP_BITS: u128 = 0xFFFF_FFFF;
 
-/// The entries of one change set, and what differs from the snapshot after them.
+/// The entries of one change set, and the balances and blocks that change.
 pub(crate) struct Postings<'s, 'a> {
     ledger: &'s LedgerSnapshot,
     ids: &'s dyn IdGenerator,
@@ -106,7 +106,7 @@ impl<'s, 'a> Postings<'s, 'a> {
         self.entries.push(Entry { id, transfer_id, side, amount, balance_after, transfer, at });
     }
 
-    /// Posts a transfer of a block. The balance always covers the transfer, unless the store is damaged.
+    /// Posts a transfer into or out of a block. The balance always covers the transfer, unless the store is damaged.
     fn post_of_block(&mut self, transfer: Transfer) -> Result<(), CommitError> {
         self.post(Cow::Owned(transfer)).map_err(|error| match error {
             CommitError::NotCovered { account, .. } => {

@@ -42,7 +42,7 @@ pub struct Balance {
     pub amount: Money,
     /// The number of entries.
     pub entries: i64,
-    /// The last entry.
+    /// The id of the last entry.
     pub last: Option<EntryId>,
     /// The amount that blocks seized from money that is not released yet. Only `pending` balances have such an amount.
     pub seized_from_pending: Money,
@@ -61,7 +61,7 @@ pub struct LedgerSnapshot {
     pub balances: BTreeMap<LedgerAccount, Balance>,
     /// The last sequence number of each account's events.
     pub sequences: BTreeMap<AccountId, i64>,
-    /// All blocks of each account whose blocks may change. An account without an entry has no under-funded block.
+    /// All blocks of each account whose blocks may change. An account that is missing here has no under-funded block.
     pub blocks: BTreeMap<AccountId, Blocks>,
     /// The endpoints that may receive deliveries, of all accounts with events.
     pub endpoints: Endpoints,
@@ -114,7 +114,7 @@ impl LedgerSnapshot {
     }
 }
 
-/// Returns the endpoints that the change set writes, in their order.
+/// Returns the endpoints that the change set writes, in the order of the writes.
 pub(crate) fn written_endpoints(change: &ChangeSet) -> impl Iterator<Item = &Endpoint> {
     change
         .writes

@@ -9,7 +9,7 @@ const MAX_CHARS: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AcquirerName(String);
 
-/// The text is not a valid name of an acquirer.
+/// The error for a text that is not a valid name of an acquirer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 32 characters of a-z, 0-9 and -, beginning with a letter")]
 pub struct AcquirerNameError;

@@ -8,7 +8,7 @@ use crate::rate::{Percentage, Rounding};
 pub struct Allocation {
     /// The parts, one per share, in the order of the shares.
     pub parts: Vec<Money>,
-    /// The part that the creator keeps.
+    /// The part of the charge's creator.
     pub remainder: Money,
 }
 
@@ -21,7 +21,8 @@ pub enum AllocationError {
     /// The net amount is negative.
     #[error("a negative amount cannot be divided")]
     NegativeNet,
-    /// The parts do not sum to the amount. This can only be a defect; the error stops a wrong amount before the ledger.
+    /// The parts do not sum to the amount. Only a defect can cause this error, which keeps a wrong amount out of the
+    /// ledger.
     #[error("the parts of a split do not sum to the amount")]
     NotConserved,
     /// An amount is out of range.
@@ -29,7 +30,7 @@ pub enum AllocationError {
     Money(#[from] MoneyError),
 }
 
-/// Rounds each share of `net` down to the centavo. The remainder is the creator's.
+/// Rounds each share of `net` down to the centavo. The remainder belongs to the creator of the charge.
 ///
 /// # Errors
 /// [`AllocationError`] for invalid input, or if the parts do not sum to `net`.

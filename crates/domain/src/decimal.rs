@@ -7,7 +7,7 @@ use bigdecimal::BigDecimal;
 
 /// The maximum length of the text of an exact decimal. No rate and no amount of coins has more digits.
 const MAX_DECIMAL_LENGTH: usize = 80;
-/// The maximum exponent of an exact decimal, positive or negative. This limits the memory of the number.
+/// The maximum exponent of an exact decimal, positive or negative. The maximum limits the memory of the number.
 const MAX_DECIMAL_EXPONENT: u64 = 40;
 
 /// The reason a text is not an accepted number.

@@ -17,11 +17,11 @@ const TAIL_LENGTH: usize = 11;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndToEndId(String);
 
-/// The id of a return (`rtrId`) of a Pix. The format is the same; a composed id starts with `D`.
+/// The id of a return (`rtrId`) of a Pix, in the format of an [`EndToEndId`]. A composed id starts with `D`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReturnId(String);
 
-/// The text does not have 32 ASCII letters and digits, or such a text cannot be composed from the parts.
+/// The error for a text that does not have 32 ASCII letters and digits, or for parts that cannot form such a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have exactly 32 ASCII letters and digits")]
 pub struct EndToEndIdError;

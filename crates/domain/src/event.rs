@@ -47,7 +47,7 @@ pub enum EventType {
     CryptoWithdrawalCompleted,
     /// A crypto withdrawal failed. The failure is final.
     CryptoWithdrawalFailed,
-    /// The service disabled a webhook endpoint. The endpoint is gone, or has failed for days.
+    /// The service disabled a webhook endpoint, because the endpoint answered 410 (Gone) or has failed for days.
     WebhookEndpointDisabled,
     /// A merchant tests an endpoint. Test events have no sequence number, and no list contains them.
     WebhookTest,

@@ -7,11 +7,12 @@ use crate::ids::PayoutId;
 /// The maximum length, in characters.
 const MAX_LENGTH: usize = 35;
 
-/// An instruction id: 1 to 35 ASCII letters and digits, case-sensitive. An acquirer executes each instruction id once.
+/// An instruction id: 1 to 35 ASCII letters and digits, case-sensitive. An acquirer sends only one Pix per instruction
+/// id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstructionId(String);
 
-/// The text is not 1 to 35 ASCII letters and digits.
+/// The error for a text that is not 1 to 35 ASCII letters and digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an instruction id must have 1 to 35 ASCII letters and digits")]
 pub struct InstructionIdError;

@@ -95,7 +95,8 @@ impl fmt::Display for LedgerAccount {
 pub enum Overdraft {
     /// The transfer is refused if the balance does not cover the moved amount.
     Forbidden,
-    /// The balance may become negative. This is for system accounts, and for amounts that the account certainly has.
+    /// The balance may become negative. System accounts need this rule. It is also used for amounts that the account
+    /// certainly has.
     Allowed,
 }
 
@@ -103,7 +104,7 @@ named! {
     /// The reason of a transfer, as in the statement.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum EntryKind {
-        /// A payment that settled its charge, minus the fee.
+        /// The creator's part of a payment that settled its charge, after the fee and the split.
         Charge = "charge",
         /// Money that does not settle a charge: a surplus, a second payment, an underpayment or a late payment.
         ExtraPayment = "extra_payment",
@@ -113,13 +114,13 @@ named! {
         Split = "split",
         /// The release of received money from `pending`.
         Release = "release",
-        /// A payout in flight.
+        /// The amount of a payout: its hold, and its completion.
         Payout = "payout",
         /// The returned amount of a failed payout.
         PayoutFailed = "payout_failed",
         /// The returned amount of a completed payout.
         PayoutReversed = "payout_reversed",
-        /// A refund in flight.
+        /// The amount of a refund: its hold, and its completion.
         Refund = "refund",
         /// The returned amount of a failed refund.
         RefundFailed = "refund_failed",
@@ -132,7 +133,7 @@ named! {
         InfractionReturned = "infraction_returned",
         /// The BRL value of the coins that arrived for a deposit, minus the fee.
         CryptoDeposit = "crypto_deposit",
-        /// A crypto withdrawal in flight.
+        /// The amount of a crypto withdrawal: its hold, and its completion.
         CryptoWithdrawal = "crypto_withdrawal",
         /// The returned amount of a failed crypto withdrawal.
         CryptoWithdrawalFailed = "crypto_withdrawal_failed",

@@ -57,8 +57,8 @@ pub enum ReviewDecision {
         /// The decision.
         decision: InfractionDecision,
     },
-    /// Ends a crypto withdrawal. Each look-up changes the version, and the processor is read again before the decision.
-    /// So no version is stored.
+    /// Ends a crypto withdrawal. No version is stored, because each look-up changes the version. Instead the processor
+    /// is read again before the decision.
     Withdrawal {
         /// The withdrawal.
         id: CryptoWithdrawalId,

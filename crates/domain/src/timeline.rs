@@ -26,7 +26,7 @@ named! {
         Completed = "completed",
         /// The money will never arrive.
         Failed = "failed",
-        /// The charge was cancelled, or was not paid in time.
+        /// The charge was cancelled or has expired.
         Cancelled = "cancelled",
         /// The whole amount of the charge was refunded, or the whole amount of the payout was returned.
         Refunded = "refunded",

@@ -11,7 +11,7 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 26..=35;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Txid(String);
 
-/// The text is not 26 to 35 ASCII letters and digits.
+/// The error for a text that is not 26 to 35 ASCII letters and digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a txid must have 26 to 35 ASCII letters and digits")]
 pub struct TxidError;

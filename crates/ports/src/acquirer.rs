@@ -33,7 +33,7 @@ pub enum AcquirerError {
     OutcomeUnknown(String),
 }
 
-/// The order of a charge.
+/// A request to create a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeOrder {
     /// The identifier at the acquirer. A second request with the same txid never creates a second charge.
@@ -115,15 +115,15 @@ pub struct UpstreamReturn {
 }
 
 impl UpstreamReturn {
-    /// Returns the refund of this service that may have this identifier. Returns `None` if the identifier has another
-    /// form.
+    /// Returns the id of the refund of this service that may have this identifier. Returns `None` if the identifier has
+    /// another form.
     #[must_use]
     pub fn refund(&self) -> Option<RefundId> {
         RefundId::from_suffix(&self.name).ok()
     }
 }
 
-/// The order of a refund.
+/// A request to return a received Pix, or a part of it, to its payer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundOrder {
     /// The refund's id. The identifier at the acquirer is the same text without its prefix. A second request with the
@@ -137,7 +137,7 @@ pub struct RefundOrder {
     pub description: Option<String>,
 }
 
-/// The order of a payout.
+/// A request to send a Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayoutOrder {
     /// The identifier at the acquirer. A second request with the same identifier never sends a second Pix.
@@ -197,7 +197,7 @@ pub struct ReceivedPix {
 pub struct UpstreamPage<T> {
     /// The rows, in the acquirer's order.
     pub rows: Vec<T>,
-    /// The rows that cannot be read. If there are any, a row that is missing in `rows` proves nothing.
+    /// The rows that cannot be read. If there are any, a row that is missing in `rows` may still exist at the acquirer.
     pub unreadable: Vec<UnreadableRow>,
     /// The number of the next page. `None` after the last page.
     pub next: Option<u32>,
@@ -216,8 +216,8 @@ impl<T> UpstreamPage<T> {
 /// An unreadable row of an acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UnreadableRow {
-    /// The identifier at the acquirer: an id of an infraction, an instruction id, an end-to-end id or a txid. If it
-    /// cannot be read, the position of the row in the answer.
+    /// The identifier at the acquirer: an id of an infraction, an instruction id, an end-to-end id or a txid. If the
+    /// identifier cannot be read, the position of the row in the answer stands here.
     pub name: String,
     /// The field that cannot be read, and the reason.
     pub reason: String,
@@ -255,8 +255,8 @@ pub struct UpstreamCharge {
 }
 
 impl UpstreamCharge {
-    /// Returns whether the acquirer's clock has reached an instant. Returns `true` if the answer does not contain the
-    /// clock.
+    /// Returns whether the acquirer's clock may have reached an instant. The clock may be almost a second ahead of
+    /// `answered_at`, which is truncated to the second. Returns `true` if the answer does not contain the clock.
     #[must_use]
     pub fn has_reached(&self, at: Timestamp) -> bool {
         const CUT: SignedDuration = SignedDuration::from_secs(1);

@@ -51,7 +51,8 @@ pub trait DrainQueries: Send + Sync {
     /// Counts the open orders at an acquirer.
     async fn count_open_orders(&self, acquirer: &AcquirerName) -> Result<OpenOrders, QueryError>;
 
-    /// Counts the open orders at each acquirer and processor that has a position in a list, in the order of the names. An acquirer receives
-    /// its first position when the service first reads its lists, and keeps its positions after it is removed from the configuration.
+    /// Counts the open orders at each acquirer and processor that has a [`crate::PollPosition`], in the order of the names. An acquirer
+    /// receives its first position when the service first reads its lists. The positions stay after the acquirer is removed from the
+    /// configuration.
     async fn list_open_orders(&self) -> Result<Vec<(AcquirerName, OpenOrders)>, QueryError>;
 }

@@ -41,7 +41,7 @@ pub trait Acquirers: Send + Sync {
     fn is_available(&self) -> bool;
 
     /// Returns whether calls to this acquirer are refused now, because its breaker is open or a trial call is running.
-    /// Another node may see another state. Returns `false` for an unknown name.
+    /// Each node has its own breakers. Returns `false` for an unknown name.
     fn is_refusing(&self, name: &AcquirerName) -> bool;
 
     /// Returns the acquirer that a new payout should use, in the order of [`Self::first`]. Returns `None` if every

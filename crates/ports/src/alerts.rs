@@ -6,7 +6,7 @@
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alert {
-    /// The value of the field, which never changes, because the rules of operators contain it.
+    /// The value of the field, which never changes, because the monitoring rules of operators contain it.
     pub name: &'static str,
     /// The event and its consequence.
     pub means: &'static str,

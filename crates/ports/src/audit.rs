@@ -33,9 +33,11 @@ pub struct AuditRow {
     pub subject: String,
     /// The account that the change concerns. `None` if the change concerns no single account.
     pub account: Option<AccountId>,
-    /// The record before the change, as JSON without secrets. `None` for a new record.
+    /// The record before the change, as JSON without secrets. `None` for a new record, and for a change of secrets
+    /// alone.
     pub before: Option<String>,
-    /// The record after the change. `None` if the log does not contain it.
+    /// The record after the change, as JSON without secrets. `None` for a deleted record, and for a change of secrets
+    /// alone.
     pub after: Option<String>,
 }
 

@@ -66,7 +66,7 @@ pub struct CallbackCounts {
 }
 
 impl CallbackCounts {
-    /// The limit of the count, which keeps counting cheap. The limit is enough for five acquirers that have reached
-    /// their own limit.
+    /// The limit of the count, which keeps counting cheap. The limit is enough for five acquirers with 100,000 open
+    /// callbacks each, the most that the service accepts.
     pub const MOST_OPEN: u32 = 500_000;
 }

@@ -50,7 +50,8 @@ pub struct CallbackPix {
     pub txid: Txid,
     /// The end-to-end id, if it can be read. The callback is done only after the acquirer has shown this Pix.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The instant of receipt, as the callback reports it. This is a hint for the position in the acquirer's list.
+    /// The instant of receipt, as the callback reports it. The service looks for the Pix at this instant in the
+    /// acquirer's list.
     pub paid_at: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! A change set: everything that one commit makes true, as one value.
+//! A change set: all changes of one commit, as one value.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::block::BlockChange;
@@ -244,13 +244,11 @@ impl NewEvent {
     }
 }
 
-/// Everything that one commit makes true.
-///
-/// The store derives two more effects.
+/// All changes of one commit. The store derives two more effects:
 ///
 /// 1. After all transfers and block changes, the store tops up under-funded blocks
-///    ([`cais_domain::block::top_up_blocks`]). This applies to each account that has a block change, and to each
-///    account to which a transfer credits `available` or `pending`.
+///    ([`cais_domain::block::top_up_blocks`]) of each account that has a block change, and of each account to which a
+///    transfer credits `available` or `pending`.
 /// 2. The store creates one delivery for each event and each endpoint of its account that
 ///    [`cais_domain::merchant::webhook::Endpoint::subscribes_to`] selects.
 #[derive(Debug, Clone, PartialEq, Eq)]

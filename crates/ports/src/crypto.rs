@@ -100,8 +100,8 @@ pub trait CryptoProcessor: Send + Sync {
 
     /// Confirms a created withdrawal with a one-time code of the instant `at`.
     ///
-    /// A refused code returns `Unavailable`, because the next call has another code. The processor rejects a withdrawal
-    /// that is never verified.
+    /// If the processor refuses the code, the error is `Unavailable`, because the next call has another code. The
+    /// processor rejects a withdrawal that is never verified.
     async fn verify_withdrawal(
         &self,
         batch: &ProcessorId,

@@ -200,9 +200,8 @@ pub struct FinishedAttempt {
     pub health: Health,
 }
 
-/// The write side of deliveries, independent of the committer. No method moves money. A lost claim or a lost outcome
-/// only causes another attempt. Deliveries of new events are created together with the events, in
-/// [`crate::Store::commit`].
+/// The write side of deliveries. No method moves money. A lost claim or a lost outcome only causes another attempt.
+/// Deliveries of new events are not added here: [`crate::Store::commit`] creates them together with the events.
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
     /// Adds deliveries that are due at once. If a delivery of the same event and endpoint exists, that delivery becomes

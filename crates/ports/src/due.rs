@@ -12,7 +12,7 @@ pub const REQUEST_LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// The lease of a claimed delivery.
 pub const DELIVERY_LEASE: SignedDuration = SignedDuration::from_secs(30);
 
-/// Compares instants that were at most a known time ahead when they were written.
+/// A comparison of instants that were at most a known time ahead when they were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
     now: Timestamp,

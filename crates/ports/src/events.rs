@@ -31,7 +31,8 @@ pub struct StoredEvent {
 pub struct EventFilter {
     /// The type. `None` stands for every type.
     pub kind: Option<EventType>,
-    /// Lists the events after this sequence number, and the oldest come first. If `None`, the newest come first.
+    /// The sequence number after which the list starts; the oldest events come first. With `None`, the list contains
+    /// all events, and the newest come first.
     pub after_sequence: Option<i64>,
 }
 

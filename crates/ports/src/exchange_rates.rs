@@ -38,6 +38,7 @@ pub trait ExchangeRates: Send + Sync {
     /// rate of the previous business day.
     ///
     /// # Errors
-    /// [`AcquirerError::Unavailable`] if no rate was published in the days before `now`. The error is never `Refused`.
+    /// [`AcquirerError::Unavailable`] if the source finds no rate in the days that it searches. The error is never
+    /// `Refused`.
     async fn usd_rate(&self, now: Timestamp, budget: Duration) -> Result<UsdRate, AcquirerError>;
 }

@@ -112,8 +112,8 @@ pub enum IdempotencyChange {
         /// The response to store.
         answer: StoredResponse,
     },
-    /// Releases a record without a response, so that a repeat resumes the creation at once. Fails under the same
-    /// conditions as `Answer`.
+    /// Releases a record without a response, so that a repeat resumes the creation at once. The commit fails under the
+    /// same conditions as with `Answer`.
     Release {
         /// The identifier of the record.
         name: IdempotencyRef,

@@ -16,7 +16,7 @@ impl fmt::Debug for SecretHash {
     }
 }
 
-/// Hashes secrets with the master key.
+/// A hash function for secrets, keyed with the master key.
 pub trait KeyedHash: Send + Sync {
     /// Returns the hash of `secret` for `purpose`. The hashes of different purposes are unrelated.
     fn hash(&self, purpose: &str, secret: &[u8]) -> SecretHash;

@@ -1,5 +1,4 @@
-//! The traits that adapters implement for the use cases, and [`ChangeSet`], which has everything that one commit makes
-//! true.
+//! The traits that adapters implement for the use cases, and [`ChangeSet`], which contains all changes of one commit.
 //!
 //! To add an adapter, implement the trait in a crate named after its technology, and construct it in the app's wiring.
 //! With the feature `mock`, the crate `mockall` generates a `Mock…` for [`Acquirer`], [`Acquirers`],

@@ -12,9 +12,9 @@ use crate::usage::{KeyUse, LoggedRequest};
 pub struct Pruned {
     /// Idempotency records that have a response, or that waited only for their caller.
     pub idempotency_records: u64,
-    /// Commit marks of batches.
+    /// Commit marks: rows that record whether a batch of change sets was committed or aborted.
     pub batches: u64,
-    /// Callbacks that are done, or that were unmatched for a long time.
+    /// Callbacks that are done or unmatched.
     pub callbacks: u64,
     /// Events, with their deliveries and attempts.
     pub events: u64,

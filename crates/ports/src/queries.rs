@@ -1,5 +1,5 @@
-//! The read side: the data that use cases read before a decision. Each read sees all commits that were answered before
-//! it started.
+//! The read side: the data that use cases read before a decision. Each read includes all commits that were answered
+//! before the read started.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -34,7 +34,7 @@ use crate::usage::UsageQueries;
 /// The reason why a read failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    /// The store did not answer in time or cannot be reached.
+    /// The store cannot be reached, or did not answer within its time limit.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
     /// A row has a form that the service never writes.

@@ -17,7 +17,7 @@ pub struct RateDecision {
     pub reset_s: i64,
 }
 
-/// Counts requests in fixed windows of 60 s per key. The windows start with the minutes of the Unix epoch.
+/// A counter of requests in fixed windows of 60 s per key. The windows start with the minutes of the Unix epoch.
 #[async_trait]
 pub trait RateLimits: Send + Sync {
     /// Counts one request of the key.

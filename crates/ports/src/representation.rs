@@ -26,7 +26,7 @@ pub enum CsvDialect {
     ExcelBr,
 }
 
-/// Renders resources in the form in which a GET returns them.
+/// A renderer of resources, in the form in which a GET returns them.
 pub trait ResourceRenderer: Send + Sync {
     /// Renders a charge as a JSON object.
     fn charge(&self, charge: &Charge) -> Vec<u8>;

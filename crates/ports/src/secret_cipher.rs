@@ -27,17 +27,18 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// The secret was encrypted with another master key or for another owner, or the ciphertext is damaged.
+/// The error for a secret that was encrypted with another master key or for another owner, or whose ciphertext is
+/// damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the secret cannot be decrypted: another master key encrypted it, or it is damaged")]
 pub struct DecryptError;
 
-/// The cipher refused to encrypt a secret.
+/// The error for a secret that the cipher refused to encrypt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the secret cannot be encrypted")]
 pub struct EncryptError;
 
-/// Encrypts and decrypts with the master key.
+/// A cipher that depends on the master key.
 pub trait SecretCipher: Send + Sync {
     /// Encrypts the secret and binds it to `owner`. Each call returns another ciphertext.
     ///

@@ -47,8 +47,8 @@ pub enum CommitError {
     /// An inserted record exists. For a record that never changes, a store may report [`CommitError::Corrupt`] instead.
     #[error("the record exists: {0:?}")]
     Exists(RecordKey),
-    /// The store did not answer in time or cannot be reached. The outcome is unknown: the change set may have been
-    /// committed.
+    /// The store cannot be reached, or did not answer within its time limit. The outcome is unknown: the change set may
+    /// have been committed.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
     /// The store refused a valid change, because of a defect or a damaged store. The change was not committed.

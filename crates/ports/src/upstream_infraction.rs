@@ -73,7 +73,7 @@ pub struct DefenseOrder {
     pub infraction: String,
     /// The merchant's text, at most 2,000 characters.
     pub text: String,
-    /// The address of the evidence. If the acquirer accepts no address, it becomes the last line of the text.
+    /// The address of the evidence. If the acquirer accepts only text, the address becomes the last line of the text.
     pub evidence_url: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::secret_cipher::SigningSecret;
 
-/// The reason why an attempt failed, before the answer or because of it. Merchants see only the name of the reason.
+/// The reason why an attempt failed. Merchants see only the name of the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptError {
     /// The service refuses to call this address.
@@ -98,7 +98,7 @@ pub struct Sent {
     pub duration_ms: u32,
 }
 
-/// Sends webhooks.
+/// A sender of webhooks.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
@@ -112,7 +112,7 @@ pub trait WebhookSender: Send + Sync {
     /// [`UrlRefusal`].
     fn permits(&self, url: &WebhookUrl) -> Result<(), UrlRefusal>;
 
-    /// Checks the address again, then signs and sends once. The answer's headers must come within 15 s; the body takes
-    /// little more time.
+    /// Checks the address again, then signs and sends once. The answer's headers must arrive within 15 s. The body may
+    /// take 2 s more.
     async fn send<'a>(&self, outgoing: Outgoing<'a>) -> Sent;
 }

@@ -24,7 +24,7 @@ const MASKS: [MaskPattern; 8] = [
 /// The column that belongs to no pair of columns, because it is full of patterns.
 const TIMING_COLUMN: usize = 6;
 
-/// A version's frame, drawn once in the life of the process.
+/// The common parts of all codes of one version, drawn once in the life of the process.
 pub(super) struct Layout {
     side: usize,
     /// For each mask, the rows of a code whose data is all zeros. Bit `x` is set if the module in column `x` is dark.

@@ -80,7 +80,8 @@ pub fn svg_file(code: &str) -> Option<String> {
 /// Returns the side in pixels of an image that [`QrImages::data_url`] returned.
 #[must_use]
 pub fn side_px(image: &str) -> Option<u32> {
-    // The width has the bytes 16 to 19 of the file. The characters 20 to 27 contain the bytes 15 to 20.
+    // The bytes 16 to 19 of the file contain the width. The characters 20 to 27 of the base64 contain the bytes 15 to
+    // 20.
     let bytes = STANDARD.decode(image.strip_prefix(URL_PREFIX)?.get(20..28)?).ok()?;
     Some(u32::from_be_bytes(bytes.get(1..5)?.try_into().ok()?))
 }

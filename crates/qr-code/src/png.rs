@@ -54,7 +54,8 @@ pub(super) fn encode(rows: &[u128]) -> Option<Vec<u8>> {
     Some(file)
 }
 
-/// Returns the pixels of each row of modules without margins, one bit each: 1 is light, the left one is the highest.
+/// Returns the pixels of each row of modules without margins, one bit each. A light pixel is 1, and the left pixel is
+/// the highest bit.
 fn lines(rows: &[u128], line_bytes: usize) -> Vec<u8> {
     let mut lines = Vec::with_capacity(rows.len() * line_bytes);
     for row in rows {
@@ -102,7 +103,7 @@ struct Adler {
 }
 
 impl Adler {
-    /// Adds a row of pixels several times. Only the first time is summed byte by byte.
+    /// Adds the same row of pixels `times` times. The bytes are summed only once.
     fn add(&mut self, line: &[u8], times: u32) {
         let (mut bytes, mut sum, mut sum_of_sums) = (0, 0, 0);
         for byte in BEFORE.iter().chain(line).chain(&AFTER) {

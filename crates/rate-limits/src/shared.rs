@@ -20,8 +20,8 @@ pub const SHARED: &str = "cais_rate_limits_shared";
 pub const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
 /// The longest wait for a new connection. Requests do not wait for new connections.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(1);
-/// The pause before the next attempt to connect. While Redis hangs, requests wait without success only for
-/// [`ANSWERS_WITHIN`] after each attempt.
+/// The pause before the next attempt to connect. If Redis accepts connections but does not answer, requests wait for it
+/// at most once per pause, for [`ANSWERS_WITHIN`].
 const PAUSE: Duration = Duration::from_secs(1);
 /// The seconds after which Redis removes a window: its minute, and one more for clock differences.
 const KEPT_S: u64 = 120;
@@ -39,10 +39,10 @@ impl RedisUrl {
         Client::open(text).map(Self).map_err(|_| InvalidRedisUrl)
     }
 
-    /// Connects once and waits for an answer, at most for the time limit of a new connection.
+    /// Connects once, and waits for the answer to a PING.
     ///
     /// # Errors
-    /// The reason, if Redis cannot be reached.
+    /// The reason, if Redis cannot be reached or does not answer within the time limit.
     pub async fn check(&self) -> Result<(), String> {
         connect(self, CONNECTS_WITHIN).await.map(|_connection| ())
     }
@@ -54,7 +54,7 @@ impl fmt::Debug for RedisUrl {
     }
 }
 
-/// The text is not the address of a Redis server.
+/// The error for a text that is not the address of a Redis server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a URL such as redis://127.0.0.1:6379 or rediss://:password@redis.example.com")]
 pub struct InvalidRedisUrl;
@@ -70,8 +70,8 @@ pub struct SharedWindows {
 }
 
 impl SharedWindows {
-    /// Creates windows of `limit` calls per key. A call waits for Redis at most `answers_within`. Returns without
-    /// waiting for Redis. Must be called within a tokio runtime.
+    /// Creates windows of `limit` calls per key. A call waits for Redis at most `answers_within`. The function returns
+    /// without waiting for Redis, and requires a tokio runtime.
     #[must_use]
     pub fn start(url: RedisUrl, limit: u32, answers_within: Duration) -> Self {
         metrics::gauge!(SHARED).set(0.0);
@@ -103,7 +103,7 @@ impl RateLimits for SharedWindows {
                 local
             }
             Err(_) => {
-                self.link.lose("no answer in time");
+                self.link.lose("no answer within the time limit");
                 local
             }
         }
@@ -186,7 +186,7 @@ async fn connect(url: &RedisUrl, answers_within: Duration) -> Result<Multiplexed
         .set_connection_timeout(Some(CONNECTS_WITHIN))
         .set_response_timeout(Some(answers_within));
     let connecting = url.0.get_multiplexed_async_connection_with_config(&config);
-    let connected = timeout(CONNECTS_WITHIN * 2, connecting).await.map_err(|_| "no connection in time".to_owned())?;
+    let connected = timeout(CONNECTS_WITHIN * 2, connecting).await.map_err(|_| "no connection after 2 s".to_owned())?;
     let mut connection = connected.map_err(|error| error.to_string())?;
     redis::cmd("PING").query_async::<()>(&mut connection).await.map_err(|error| error.to_string())?;
     Ok(connection)

@@ -16,7 +16,7 @@ const SHARDS: usize = 64;
 /// The largest number of keys per shard and minute: a million in all, about 60 MiB. Further keys are refused.
 const MAX_KEYS_PER_SHARD: usize = 16_384;
 
-/// The counters of some keys in one window.
+/// The counters of the keys of one shard in one window.
 #[derive(Debug, Default)]
 struct Shard {
     /// The number of the window since 1970.
@@ -57,7 +57,7 @@ impl Shard {
     }
 }
 
-/// Counts the calls of each key in windows of 60 s aligned to the Unix epoch's minutes.
+/// A counter of the calls of each key, in windows of 60 s that start with the minutes of the Unix epoch.
 ///
 /// The count is exact even for concurrent calls: in one window, exactly the limit is allowed. Each shard holds only the
 /// keys of one window.

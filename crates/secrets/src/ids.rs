@@ -21,7 +21,7 @@ struct Last {
     tail: u128,
 }
 
-/// Generates increasing identifiers from the service's clock, even if the clock is set back.
+/// A source of identifiers from the service's clock. The identifiers increase even if the clock is set back.
 pub struct UuidV7 {
     clock: Arc<dyn Clock>,
     random: SystemRandom,

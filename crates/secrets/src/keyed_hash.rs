@@ -51,8 +51,8 @@ impl KeyedHash for HmacSha256 {
     }
 }
 
-/// Returns the secret part of an acquirer's callback address: 32 hex characters, equal on every node, different for
-/// each generation.
+/// Returns the secret part of an acquirer's callback address: 32 hex characters, equal on every node. Each `generation`
+/// has another secret part; operators raise `callback_generation` after a leak.
 #[must_use]
 pub fn callback_token(keyed_hash: &dyn KeyedHash, acquirer: &AcquirerName, generation: u32) -> String {
     // A name contains no slash, so two different pairs of name and generation never result in the same text.

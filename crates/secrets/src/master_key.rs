@@ -15,7 +15,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::keyed_hash::HmacSha256;
 
-/// The file of a master key that is not configured, in the data directory.
+/// The name of the file in the data directory that contains the master key, if the configuration has none.
 pub const MASTER_KEY_FILE: &str = "master.key";
 
 /// The minimum number of distinct bytes. Random keys have about 30, and fewer than 16 with a probability below 10^-18.
@@ -71,7 +71,8 @@ impl MasterKey {
         self.distinct_bytes() < MIN_DISTINCT_BYTES
     }
 
-    /// Returns the check value of the key, in hex. The key cannot be derived from the value.
+    /// Returns the check value of the key, in hex. The database stores the value, so that a start with another key is
+    /// detected. The key cannot be derived from the value.
     #[must_use]
     pub fn check_value(&self) -> String {
         hex::encode(HmacSha256::new(self).hash("master-key-check", b"cais").0)

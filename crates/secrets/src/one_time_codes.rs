@@ -7,7 +7,7 @@ use ring::hmac;
 /// The number of codes with six decimal digits.
 const MODULUS: u32 = 1_000_000;
 
-/// Computes one-time codes.
+/// The algorithm of one-time codes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TotpCodes;
 

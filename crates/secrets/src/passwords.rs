@@ -1,4 +1,4 @@
-//! Password hashes by Argon2id, computed on blocking threads, a few at a time.
+//! Password hashes by Argon2id, computed on blocking threads, at most four at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ const MAX_WAITING: usize = 64;
 /// The bytes of a salt (RFC 9106, section 4).
 const SALT_BYTES: usize = 16;
 
-/// Hashes and verifies passwords.
+/// The hash function of passwords: Argon2id with a random salt.
 pub struct Argon2Passwords {
     permits: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,

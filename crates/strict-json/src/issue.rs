@@ -29,7 +29,7 @@ impl Issue {
     }
 }
 
-/// Collects problems, so that all are reported together.
+/// The problems of a request so far, collected so that all are reported together.
 #[derive(Debug, Default)]
 pub struct Issues(RefCell<Vec<Issue>>);
 

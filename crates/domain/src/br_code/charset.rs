@@ -1,4 +1,4 @@
-//! The characters that the institutions of all payers accept in the texts of a code.
+//! The characters that the institutions of all payers accept in the texts of a BR Code.
 
 /// The punctuation that the BR Code manual permits, in addition to letters, digits and the blank.
 const PUNCTUATION: &str = "$%*+-./:";

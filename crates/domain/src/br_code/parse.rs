@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<BrCode, BrCodeError> {
     let merchant_name = required(&elements, id::NAME)?.to_owned();
     let merchant_city = required(&elements, id::CITY)?.to_owned();
     let postal_code = only(&elements, id::POSTAL_CODE)?.map(str::to_owned);
-    // The reference is also read for dynamic codes, so that a broken template is an error in both kinds of code.
+    // The reference is also read for dynamic codes, so that a broken field 62 is an error in both kinds of code.
     let txid = reference(&elements)?;
     match (only(&account, id::KEY)?, only(&account, id::LOCATION)?) {
         (Some(key), None) => Ok(BrCode::Static(StaticCode {

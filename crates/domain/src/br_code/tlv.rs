@@ -12,7 +12,7 @@ pub(super) struct Element<'a> {
     pub(super) value: &'a str,
 }
 
-/// Splits a template into elements. Every character must belong to an element.
+/// Splits a code, or a value that consists of elements, into its elements. Every character must belong to an element.
 pub(super) fn read(mut text: &str) -> Result<Vec<Element<'_>>, BrCodeError> {
     let mut elements = Vec::new();
     while !text.is_empty() {

@@ -1,4 +1,4 @@
-//! Writes codes strictly. All mandatory fields are written, only permitted characters are used, and all lengths are
+//! Writes BR Codes strictly. All mandatory fields are written, only permitted characters are used, and all lengths are
 //! checked.
 
 use super::charset::clean;
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::money::Money;
 
-/// The maximum length of the key and the free text together. The template has at most 99 characters.
+/// The maximum length of the key and the free text together, because the Pix template has at most 99 characters.
 const MAX_KEY_AND_INFO_LENGTH: usize = 73;
 /// The maximum length of a charge's address.
 const MAX_LOCATION_LENGTH: usize = 77;

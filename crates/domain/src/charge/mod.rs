@@ -80,7 +80,7 @@ impl ChargeTerms {
     }
 }
 
-/// The money of a charge that returns to its payer. The sum never exceeds the charge's amount.
+/// The money of a charge that returns to its payer. Both amounts together never exceed the charge's amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RefundTotals {
     /// The amount of the refunds in flight.

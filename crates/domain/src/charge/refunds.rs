@@ -26,7 +26,8 @@ impl Charge {
     }
 
     /// Counts the reserved `amount` as refunded. When the whole amount of the charge is refunded, the charge becomes
-    /// refunded. If `amount` is zero, because the refund is of money beyond the charge's amount, nothing changes.
+    /// refunded. A refund of money that was paid beyond the charge's amount has an `amount` of zero. Such a refund does
+    /// not change the charge.
     pub(crate) fn settle_refund(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
         if amount.is_zero() {
             return Ok((self, None));

@@ -33,8 +33,8 @@ pub struct Settlement {
 pub enum ChargeState {
     /// The charge is being created at `acquirer` and is not visible.
     Creating {
-        /// The acquirer that receives the creation request first. After a request with an unknown outcome: the acquirer
-        /// of that request.
+        /// The acquirer that receives the creation request first. If a request has an unknown outcome, the acquirer of
+        /// that request is stored instead.
         acquirer: AcquirerName,
     },
     /// No acquirer accepted the charge. The charge is not visible. A retry of its creation can reopen it.
@@ -48,7 +48,7 @@ pub enum ChargeState {
     Pending(Issued),
     /// A payment settled the charge.
     Paid(Issued, Settlement),
-    /// The charge was not paid in time.
+    /// The payment period ended without a sufficient payment.
     Expired {
         /// The acquirer's data.
         issued: Issued,

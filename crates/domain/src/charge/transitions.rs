@@ -53,7 +53,7 @@ pub struct Credit {
     pub charge: Option<Charge>,
     /// The payment and its role.
     pub payment: CreditedPayment,
-    /// The part that stays in `pending`. `None` if the whole amount is available at once.
+    /// The part of the payment that stays in `pending`. `None` if the whole amount is available at once.
     pub release: Option<Release>,
     /// The transfers. They credit the payment's amount in total.
     pub transfers: Vec<Transfer>,
@@ -81,7 +81,7 @@ impl Charge {
         }
     }
 
-    /// Records the acquirer that receives the next request. The request may be a repeat.
+    /// Records the acquirer that receives the next creation request. An abandoned charge is in creation again.
     ///
     /// # Errors
     /// [`ChargeError::InvalidState`] if the charge was issued.
@@ -181,7 +181,7 @@ impl Charge {
         }
     }
 
-    /// Returns whether a sufficient payment would settle the charge. This includes expired and cancelled charges,
+    /// Returns whether a sufficient payment would settle the charge. Expired and cancelled charges are payable too,
     /// because the payer may pay while the charge expires or is cancelled.
     #[must_use]
     pub const fn is_payable(&self) -> bool {

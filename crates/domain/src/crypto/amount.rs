@@ -35,7 +35,7 @@ pub enum CryptoAmountError {
         /// The limit.
         max: u32,
     },
-    /// The value is higher than every supply.
+    /// The value is higher than 10³³ smallest units, far above the supply of every currency.
     #[error("is too large")]
     OutOfRange,
     /// Two amounts have different currencies.

@@ -1,4 +1,4 @@
-//! The supported coins. The code of a currency also contains its network.
+//! The supported coins, each on one network. USDT on two networks is two currencies with two codes.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub enum Currency {
     UsdtErc20,
 }
 
-/// The code is not the code of a supported currency.
+/// The error for a code that belongs to no supported currency.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not supported; supported are trx, usdtbsc, btc, ltc, usdterc20")]
 pub struct UnsupportedCurrency(pub String);

@@ -1,4 +1,5 @@
-//! The minimum of a deposit or a withdrawal: the larger of a commercial and a technical minimum.
+//! The minimum of a deposit or a withdrawal: the larger of the service's own (commercial) and the processor's
+//! (technical) minimum.
 
 use std::cmp::Ordering;
 

@@ -10,7 +10,7 @@ const MAX_LENGTH: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessorId(String);
 
-/// The text is not an identifier of a processor.
+/// The error for a text that does not have the form of a [`ProcessorId`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an identifier of a processor must have 1 to 64 ASCII letters, digits, hyphens and underscores")]
 pub struct ProcessorIdError;

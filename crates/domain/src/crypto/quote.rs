@@ -144,7 +144,7 @@ impl Quote {
         }
     }
 
-    /// Uses the quote for the operation `resource`. The commit checks the version, so a second use fails.
+    /// Marks the quote as used by the operation `resource`. The commit checks the version, so a second use fails.
     ///
     /// # Errors
     /// [`UseQuoteError`]. The terms are checked first.

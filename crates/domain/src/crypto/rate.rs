@@ -28,7 +28,8 @@ const MAX_CLOCK_LEAD: SignedDuration = SignedDuration::from_mins(1);
 const RATE_DECIMALS: i64 = 8;
 /// The number of decimals of a price that [`Rate::per`] computes. The final rate in BRL has fewer.
 const PRICE_DECIMALS: u32 = 12;
-/// The maximum factor between two rates of a currency within a day. No supported coin changes more in that time.
+/// The maximum factor between two rates of a currency within a day. A larger change is more likely an error of the
+/// source than a change of the market.
 const MAX_JUMP_IN_A_DAY: u32 = 2;
 /// The maximum factor between two rates of a currency after more than a day. A rate with a misplaced decimal point
 /// exceeds this factor, also after days without a quote. An operator can accept a rate that changed more.
@@ -40,7 +41,7 @@ const MAX_SURPRISE_INVERSE: u32 = 10;
 /// spread would look like a jump of the rate.
 const MAX_SPREAD: u32 = 10;
 
-/// The text is not a spread.
+/// The reason why a text is not a spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SpreadError {
     /// The text is not a percentage.
@@ -65,7 +66,7 @@ pub fn parse_spread(text: &str) -> Result<Percentage, SpreadError> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(BigDecimal);
 
-/// The text is not a positive decimal number.
+/// The error for a text that is not a positive decimal number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a rate must be a positive decimal number")]
 pub struct InvalidRate;
@@ -95,8 +96,8 @@ impl Rate {
         Self(divide(&self.0, coins, PRICE_DECIMALS, rounding::WITHDRAWAL_RATE).normalized())
     }
 
-    /// Returns whether this rate is plausible if `earlier` was the rate `age` ago: at most twice and at least half of
-    /// it within a day, and at most five times and at least a fifth of it later.
+    /// Returns whether this rate is plausible if `earlier` was the rate `age` ago. Within a day, the rate may become at
+    /// most twice and at least half of `earlier`. After more than a day, the factor is five.
     #[must_use]
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
     pub fn may_follow(&self, earlier: &Self, age: SignedDuration) -> bool {
@@ -123,8 +124,8 @@ impl fmt::Display for Rate {
 /// The inputs of a rate. They are stored with the quote.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RateInputs {
-    /// The USDT for one coin, as the processor estimates it: sold for a deposit, or bought for a withdrawal. For USDT
-    /// itself the value is 1.
+    /// The USDT for one coin, as the processor estimates it: the proceeds of its sale for a deposit, or the cost of its
+    /// purchase for a withdrawal. For USDT itself the value is 1.
     pub usdt_per_coin: Rate,
     /// The instant of the estimate.
     pub coin_priced_at: Timestamp,

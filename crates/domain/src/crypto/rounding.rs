@@ -1,5 +1,5 @@
 //! All roundings of crypto operations, by their purpose. Each rounding favors the service by less than one unit, except
-//! [`ECHOED_COINS`], which only compares.
+//! [`ECHOED_COINS`], which serves only a comparison.
 
 use crate::rate::Rounding;
 

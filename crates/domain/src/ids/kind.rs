@@ -5,7 +5,7 @@ use super::{IdKind, MAX_LENGTH, SUFFIX_LENGTH};
 macro_rules! kinds {
     ($($kind:ident $alias:ident $prefix:literal $what:literal;)*) => {
         $(
-            #[doc = concat!("Marks identifiers of ", $what, ".")]
+            #[doc = concat!("The kind of the identifiers of ", $what, ".")]
             #[derive(Debug)]
             pub enum $kind {}
 
@@ -20,7 +20,7 @@ macro_rules! kinds {
             use crate::ids::Id;
 
             $(
-                #[doc = concat!("Names ", $what, ": `", $prefix, "_…`.")]
+                #[doc = concat!("The identifier of ", $what, ": `", $prefix, "_…`.")]
                 pub type $alias = Id<super::$kind>;
             )*
         }
@@ -31,8 +31,8 @@ kinds! {
     Charge ChargeId "chg" "a charge";
     Payout PayoutId "pyt" "a payout";
     Refund RefundId "rfd" "a refund";
-    CashIn CashInId "txn_in" "a timeline entry of money that came in; same suffix as its resource";
-    CashOut CashOutId "txn_out" "a timeline entry of money that went out; same suffix as its resource";
+    CashIn CashInId "txn_in" "a timeline entry of money that came in, with the suffix of its resource";
+    CashOut CashOutId "txn_out" "a timeline entry of money that went out, with the suffix of its resource";
     Infraction InfractionId "inf" "an infraction";
     CryptoDeposit CryptoDepositId "cdp" "a crypto deposit";
     CryptoWithdrawal CryptoWithdrawalId "cwd" "a crypto withdrawal";

@@ -47,7 +47,7 @@ impl<K: IdKind> Id<K> {
     /// The text before the last underscore.
     pub const PREFIX: &'static str = K::PREFIX;
 
-    /// Returns the identifier with this UUID. The UUID should have version 7.
+    /// Returns the identifier with this UUID. The UUID should have version 7, which begins with the creation time.
     #[must_use]
     pub const fn new(uuid: Uuid) -> Self {
         Self { uuid, kind: PhantomData }

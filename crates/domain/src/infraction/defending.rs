@@ -69,7 +69,8 @@ impl Infraction {
         }
     }
 
-    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to `MAX_PAUSE`.
+    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to
+    /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);

@@ -29,8 +29,8 @@ pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infrac
     Ok(left.max(Money::ZERO))
 }
 
-/// Divides the rest of a Pix among its open infractions. Returns each infraction whose limit changes, with its new
-/// limit.
+/// Divides the part of a Pix that can still be blocked ([`left_of`]) among the open infractions. Returns each
+/// infraction whose limit changes, with its new limit.
 ///
 /// The infraction `lost` comes first, because the acquirer has already debited its amount. The other infractions
 /// follow, the oldest first.

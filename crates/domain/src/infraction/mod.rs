@@ -74,7 +74,7 @@ pub struct Infraction {
     pub deadline_at: Option<Timestamp>,
     /// The smallest of [`ALERT_HOURS`] for which an alert was raised.
     pub alerted_h: Option<u8>,
-    /// The instant of the next look-up of the defense at the acquirer. Only set while the defense is unconfirmed.
+    /// The instant of the next look-up of the defense at the acquirer. `None` unless a defense is unconfirmed.
     pub due_at: Option<Timestamp>,
     /// The number of look-ups of the defense.
     pub attempts: u32,

@@ -13,7 +13,7 @@ named! {
         UnexplainedReturn = "unexplained_return",
         /// A reopened infraction was accepted, and less was returned than its disputed amount.
         MissingReturn = "missing_return",
-        /// The acquirer resolved and reopened the infraction between two reads, so this service did not see the end.
+        /// The acquirer resolved and reopened the infraction between two reads, so its first resolution is unknown.
         ReopenedUnseen = "reopened_unseen",
     }
 }

@@ -6,7 +6,7 @@ use crate::money::Money;
 use crate::text::Text;
 
 named! {
-    /// The kind of situation that a payer reports. The terms are those of DICT.
+    /// The kind of situation that a payer reports, in the terms of DICT, the Central Bank's directory of Pix keys.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Situation {
         /// The payer was deceived.

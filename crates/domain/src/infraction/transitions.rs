@@ -328,7 +328,7 @@ fn divided(
     lost: Option<InfractionId>,
 ) -> Result<(Infraction, Vec<Infraction>, Vec<BlockChange>), InfractionError> {
     let mut changed = apportion(payment, charge, all, lost)?;
-    // Changes that free money come before changes that block money.
+    // The lost infraction comes last, so that the other infractions free money before its block takes that money.
     changed.sort_by_key(|one| Some(one.id) == lost);
     let blocks = changed.iter().map(Infraction::hold).collect();
     let (mine, siblings): (Vec<_>, Vec<_>) = changed.into_iter().partition(|one| one.id == infraction.id);

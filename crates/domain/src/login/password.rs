@@ -2,7 +2,7 @@
 
 /// The minimum number of characters in a password.
 pub const MIN_CHARS: usize = 12;
-/// The maximum number of characters in a password. This limits the work of hashing.
+/// The maximum number of characters in a password. The maximum limits the work of hashing.
 pub const MAX_CHARS: usize = 200;
 
 /// The reason why a password is refused.

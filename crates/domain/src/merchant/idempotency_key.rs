@@ -9,7 +9,7 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 8..=255;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdempotencyKey(String);
 
-/// The length is not permitted, or a character is not visible ASCII.
+/// The error for a key whose length is not permitted, or that has a character other than visible ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must have 8 to 255 visible ASCII characters")]
 pub struct IdempotencyKeyError;

@@ -85,7 +85,7 @@ pub struct Payout {
     pub returned: Money,
     /// The state.
     pub state: PayoutState,
-    /// The instant of the next look-up at the acquirer. Only set while the outcome is unknown.
+    /// The instant of the next look-up at the acquirer. The value is set only while the outcome is unknown.
     pub due_at: Option<Timestamp>,
     /// The number of look-ups without a final outcome.
     pub attempts: u32,

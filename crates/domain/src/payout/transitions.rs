@@ -94,7 +94,8 @@ impl Payout {
         Ok(PayoutStep::Taken { payout: Self { state, ..self }.asked(at), transfers: Vec::new(), event: None })
     }
 
-    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to `MAX_PAUSE`.
+    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to
+    /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);

@@ -44,7 +44,7 @@ pub struct Refund {
     pub external_id: Option<ExternalId>,
     /// The state.
     pub state: RefundState,
-    /// The instant of the next look-up at the acquirer. Only set while the outcome is unknown.
+    /// The instant of the next look-up at the acquirer. The value is set only while the outcome is unknown.
     pub due_at: Option<Timestamp>,
     /// The number of look-ups without a final outcome.
     pub attempts: u32,

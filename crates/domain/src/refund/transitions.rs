@@ -1,4 +1,4 @@
-//! The steps of a refund, with their effects on the charge. Both are committed together.
+//! The steps of a refund, with their effects on the charge. The refund and the charge are committed together.
 
 use jiff::Timestamp;
 
@@ -56,7 +56,7 @@ pub enum RefundError {
     /// The amount is not positive, or exceeds the rest of the charge or of the payment.
     #[error("only {rest} can still be refunded")]
     ExceedsAmount {
-        /// The rest.
+        /// The amount that can still be refunded.
         rest: Money,
     },
     /// The status does not allow the step.
@@ -75,7 +75,7 @@ pub enum RefundError {
 pub struct NewRefund {
     /// The identifier of the new refund.
     pub id: RefundId,
-    /// The amount. `None` stands for the whole rest.
+    /// The amount. `None` stands for the whole amount that can still be refunded.
     pub amount: Option<Money>,
     /// The reason.
     pub reason: Option<Text>,
@@ -83,7 +83,8 @@ pub struct NewRefund {
     pub external_id: Option<ExternalId>,
 }
 
-/// A credited payment and all infractions on its Pix. Their charge must be read before them.
+/// A credited payment and all infractions on its Pix. Their charge must be read before them, so that a commit with
+/// outdated values fails with `Stale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refundable<'a> {
     /// The payment.
@@ -231,7 +232,8 @@ impl Refund {
         Ok(taken(Self { state, ..self }.asked(at)))
     }
 
-    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to `MAX_PAUSE`.
+    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to
+    /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);

@@ -1,11 +1,11 @@
-//! Orders of deposits, and deposits as the processor records them.
+//! Requests to create deposits, and deposits as the processor records them.
 
 use cais_domain::crypto::deposit::ArrivedCoins;
 use cais_domain::crypto::{Address, CryptoAmount, ProcessorId};
 use cais_domain::ids::CryptoDepositId;
 use jiff::Timestamp;
 
-/// The order of a deposit.
+/// A request to create a deposit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CryptoDepositOrder {
     /// Our identifier. The processor's records and callbacks contain it.

@@ -1,15 +1,15 @@
-//! Orders of withdrawals, and withdrawals as the processor records them.
+//! Requests to create withdrawals, and withdrawals as the processor records them.
 
 use cais_domain::crypto::{Address, CryptoAmount, ProcessorId};
 use cais_domain::ids::CryptoWithdrawalId;
 use jiff::Timestamp;
 
-/// The order of a withdrawal.
+/// A request to create a withdrawal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CryptoWithdrawalOrder {
     /// Our identifier. The processor's records contain it.
     pub id: CryptoWithdrawalId,
-    /// The coins to send. They have at most the decimals of withdrawals.
+    /// The coins to send, with at most [`cais_domain::crypto::Currency::withdrawal_decimals`] decimals.
     pub amount: CryptoAmount,
     /// The recipient's address. Its currency is the currency of `amount`.
     pub address: Address,

@@ -13,7 +13,7 @@ use cais_domain::review_decision::{ReviewDecision, parse_note};
 use cais_domain::text::{LineBreaks, Text};
 use jiff::Timestamp;
 
-/// An action that needs a second step.
+/// An action that may need a one-time code before it is executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PendingAction {
     /// Creates an API key.

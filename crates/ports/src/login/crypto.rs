@@ -29,8 +29,8 @@ pub enum PasswordHashError {
     Failed(String),
 }
 
-/// Hashes passwords. The work does not run on the threads of requests, and only a few passwords are hashed at the same
-/// time.
+/// The hash function of passwords. The work does not run on the threads of requests, and the number of passwords that
+/// are hashed at the same time is limited.
 #[async_trait]
 pub trait Passwords: Send + Sync {
     /// Returns a new hash of the password.
@@ -47,7 +47,7 @@ pub trait Passwords: Send + Sync {
     async fn verify(&self, password: &Secret, stored: Option<&PasswordHash>) -> Result<bool, PasswordHashError>;
 }
 
-/// Computes one-time codes (RFC 6238).
+/// The algorithm of one-time codes (RFC 6238).
 pub trait OneTimeCodes: Send + Sync {
     /// Returns the code of a time step.
     fn code(&self, secret: &SigningSecret, step: i64) -> Code;

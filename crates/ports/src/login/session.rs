@@ -44,7 +44,8 @@ pub struct Session {
     pub wrong_codes: u32,
     /// The sum of the payouts and refunds that the session sent since the last one-time code.
     pub sent_without_code: Money,
-    /// The instant at which a person or a rule ended the session early. `None` if the session was not ended.
+    /// The instant at which the session was ended before `expires_at`, for example by a logout. `None` if the session
+    /// was not ended.
     pub ended_at: Option<Timestamp>,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,

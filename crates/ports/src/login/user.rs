@@ -66,7 +66,7 @@ pub struct User {
     pub email: String,
     /// The role of the user.
     pub role: Role,
-    /// The password. `None` until the first link is used.
+    /// The hash of the password. `None` until the user sets a password with the first one-time link.
     pub password: Option<PasswordHash>,
     /// The authenticator.
     pub totp: Totp,

@@ -1,5 +1,5 @@
-//! Base58 with a checksum. The text has a version byte and a hash of 20 bytes, followed by four bytes of a double
-//! SHA-256.
+//! Base58 with a checksum. The decoded text has a version byte and a hash of 20 bytes, followed by the first four bytes
+//! of their double SHA-256.
 
 use sha2::{Digest as _, Sha256};
 

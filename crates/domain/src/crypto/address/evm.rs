@@ -32,8 +32,8 @@ pub(super) fn parse(text: &str, contract: &str) -> Result<String, AddressError> 
     Ok(format!("0x{checked}"))
 }
 
-/// Returns the digits with the letter case of EIP-55. A letter is upper case if the hash digit at the same position is
-/// 8 or more.
+/// Returns the digits with the letter case of EIP-55. A letter is upper case if the digit at the same position of the
+/// Keccak-256 hash is 8 or more.
 fn with_checksum(lower: &str) -> String {
     let hash = Keccak256::digest(lower.as_bytes());
     let nibbles = hash.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);

@@ -4,7 +4,7 @@ use bech32::primitives::decode::{SegwitHrpstring, SegwitHrpstringError};
 
 use super::AddressError;
 
-/// The length of a taproot program in bytes. Addresses of version 1 have no other program.
+/// The length of a taproot program in bytes. Addresses of version 1 with another length are refused.
 const TAPROOT_PROGRAM: usize = 32;
 
 /// Parses an address that starts with `prefix` and `1`, in upper or lower case. Returns `None` if the text starts
@@ -14,8 +14,8 @@ pub(super) fn parse(prefix: &str, text: &str) -> Option<Result<String, AddressEr
     (beginning.eq_ignore_ascii_case(prefix) && rest.starts_with('1')).then(|| check(text))
 }
 
-/// Checks the address. Version 0 has the checksum of bech32, and version 1 that of bech32m. Later versions are not
-/// defined yet.
+/// Checks the address. Version 0 has the checksum of bech32, and version 1 that of bech32m. Later versions are refused,
+/// because they are not defined yet.
 fn check(text: &str) -> Result<String, AddressError> {
     let segwit = SegwitHrpstring::new(text).map_err(|error| {
         let checksum = matches!(error, SegwitHrpstringError::Checksum(_));

@@ -1,4 +1,5 @@
-//! A crypto deposit: its terms, state and steps. A payer sends coins, and the merchant's account is credited in BRL.
+//! A crypto deposit: its terms, state and steps. A payer sends coins to the processor, the company that holds coins for
+//! the service. The merchant's account is credited in BRL.
 
 mod payment;
 mod receive;
@@ -93,9 +94,9 @@ pub struct Deposit {
     pub state: DepositState,
     /// The sums of all credits. A credit whose amount an operator sets adds BRL but no coins.
     pub credited: Credited,
-    /// The comparison of the coins that were credited at the rate with the requested coins. If the first credited payment
-    /// was late, the value is `Late`. Before the first credit, the value is `Late` or `Overpaid` if coins wait for an
-    /// operator because they are too late or too many, and otherwise `None`.
+    /// The comparison of the coins that were credited at the rate with the requested coins. If the first credited
+    /// payment was late, the value is `Late`. Before the first credit, the value is `None`, with one exception: while
+    /// coins wait for an operator because they are too late or too many, the value is `Late` or `Overpaid`.
     pub resolution: Option<Resolution>,
     /// The instant of the first confirmation on the chain.
     pub confirmed_at: Option<Timestamp>,

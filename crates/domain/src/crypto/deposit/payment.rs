@@ -1,4 +1,5 @@
-//! A payment to the address of a deposit, as the processor records it. Each later payment has its own identifier.
+//! A payment to the address of a deposit, as the processor records it. Further payments to the same address have
+//! identifiers of their own.
 
 use jiff::Timestamp;
 
@@ -28,7 +29,7 @@ named! {
     pub enum PaymentReview {
         /// The coins are of another currency than the deposit.
         WrongAsset = "wrong_asset",
-        /// The payment arrived so late that the deposit's rate is no longer valid.
+        /// The payment arrived later than [`super::LATE_CREDIT_WINDOW`] after the payment period.
         TooLate = "too_late",
         /// With this payment, more than twice the requested coins would be credited.
         TooMany = "too_many_coins",
@@ -36,8 +37,8 @@ named! {
         UnexpectedState = "unexpected_state",
         /// The processor now shows fewer coins than were credited.
         FewerCoins = "fewer_coins",
-        /// The processor shows coins, and reports an error or an expiry: it may not have them. The coins are credited
-        /// when the processor reports the payment as finished.
+        /// The processor shows coins but reports an error or an expiry, so it may not have the coins. The coins are
+        /// credited when the processor reports the payment as finished.
         NotFinished = "not_finished",
     }
 }
@@ -127,7 +128,7 @@ impl Deposit {
 
 impl DepositPayment {
     /// Returns the resolution that the deposit shows because this payment waits for an operator. Returns `None` if the
-    /// payment does not wait, or if the reason of its review is no resolution.
+    /// payment does not wait, or if no resolution corresponds to the reason of its review.
     #[must_use]
     pub const fn resolution_in_review(&self) -> Option<Resolution> {
         match self.state {

@@ -275,7 +275,8 @@ impl Deposit {
         let gross = self.credited.gross.checked_add(gain.gross)?;
         let credited = Credited { coins: gain.coins, gross, fee: self.credited.fee.checked_add(gain.fee)? };
         // Before the first credit, the stored resolution can be that of another payment, which still waits for an
-        // operator. A credit by amount has no coins to compare, so the reason of the payment's own review decides.
+        // operator. If an operator set the amount of the credit, no coins can be compared, so the reason of the
+        // payment's own review decides.
         let resolution = match self.resolution.filter(|_| self.is_credited()) {
             Some(Resolution::Late) => Some(Resolution::Late),
             None if is_late => Some(Resolution::Late),

@@ -14,7 +14,7 @@ pub struct Issued {
     pub address: String,
     /// The memo that the payer must add. Only some currencies need one.
     pub extra_id: Option<String>,
-    /// The end of the payment period. If the processor ends the period earlier, that instant replaces this one.
+    /// The end of the payment period. If the processor ends the period earlier, the earlier instant is stored here.
     pub expires_at: Timestamp,
 }
 
@@ -46,7 +46,7 @@ pub enum DepositState {
         /// The instant of the last credit.
         at: Timestamp,
     },
-    /// No coins arrived in time.
+    /// The payment period ended, and no coins had arrived.
     Expired {
         /// The processor's data.
         issued: Issued,

@@ -11,7 +11,7 @@ use crate::pause::pause;
 /// The time after the payment period in which the poller looks up a deposit that is neither pending nor confirming.
 const POLLED_FOR: SignedDuration = SignedDuration::from_hours(24);
 /// The time after the payment period in which coins may arrive. The processor accepts coins for 7 days from the
-/// creation of the deposit; the rest is a margin.
+/// creation of the deposit; the eighth day is a margin.
 const ADDRESS_LIFE: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The result of a step of a deposit.
@@ -115,8 +115,8 @@ impl Deposit {
         }
     }
 
-    /// Records that no coins arrived in time. If the processor ended the payment period early, the period ends at `at`.
-    /// Coins that arrive after it are then late.
+    /// Records that the payment period ended without coins. If the processor ended the period early, the period ends at
+    /// `at`, and later coins are late.
     ///
     /// # Errors
     /// [`DepositError::InvalidState`] if the deposit does not wait for a payment.
@@ -180,9 +180,11 @@ impl Deposit {
         }
     }
 
-    /// Records that a payment waits for an operator. Coins that are too late or too many are confirmed on the chain, so
-    /// the deposit shows them before the decision: by the event of the confirmation and, before the first credit, by its
-    /// resolution. Other payments change nothing. Returns the deposit and the events to publish.
+    /// Records that a payment waits for an operator. Returns the deposit and the events to publish.
+    ///
+    /// Coins that are too late or too many are confirmed on the chain, so the deposit shows them before the decision.
+    /// The event of the confirmation is published and, before the first credit, the resolution is set. Other payments
+    /// change nothing.
     #[must_use]
     pub fn await_decision(self, payment: &DepositPayment, at: Timestamp) -> (Self, Vec<EventType>) {
         let Some(shown) = payment.resolution_in_review() else { return (self, Vec::new()) };
@@ -209,7 +211,7 @@ impl Deposit {
         (Self { state, resolution, confirmed_at, ..self }, ended.into_iter().chain(first).collect())
     }
 
-    /// Records that an operator dismissed a payment. If the deposit is confirming because of this payment, it fails.
+    /// Records that an operator dismissed a payment. A deposit that is confirming because of this payment fails.
     #[must_use]
     pub fn end_by_dismissal(self, payment: &DepositPayment, at: Timestamp) -> DepositStep {
         match &self.state {

@@ -1,4 +1,5 @@
-//! A crypto withdrawal: its terms, state and steps. BRL is debited, and coins are sent to an address.
+//! A crypto withdrawal: its terms, state and steps. BRL is debited, and the processor (the company that holds coins for
+//! the service) sends coins to an address.
 
 mod state;
 mod transitions;
@@ -78,7 +79,7 @@ pub struct Withdrawal {
     pub network_fee: Option<CryptoAmount>,
     /// The transaction on the chain, after the processor has reported it.
     pub tx_hash: Option<String>,
-    /// The instant of the next look-up at the processor. Only set while the outcome is unknown.
+    /// The instant of the next look-up at the processor. The value is set only while the outcome is unknown.
     pub due_at: Option<Timestamp>,
     /// The number of look-ups without a final outcome.
     pub attempts: u32,

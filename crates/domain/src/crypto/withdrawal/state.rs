@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use crate::crypto::ProcessorId;
 
-/// The request to the processor. There is only one.
+/// The request to the processor. A withdrawal is requested only once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithdrawalSent {
     /// The instant of the request.
     pub at: Timestamp,
-    /// The batch of the withdrawal, after the processor has reported it.
+    /// The processor's id of the batch that contains the withdrawal, after the processor has reported it.
     pub batch: Option<ProcessorId>,
 }
 

@@ -37,7 +37,7 @@ enum Start {
 }
 
 /// The expected result of each pair: the next status, `same` for a repeat, `no` for an error. A `!` after the status
-/// marks a withdrawal that an operator must decide.
+/// marks a withdrawal that waits for an operator's decision.
 const TABLE: [(Start, [&str; 7]); 6] = [
     //                   send          send named     review         abandon      reopen     complete     fail
     (Start::Pending, ["processing", "processing", "processing!", "abandoned", "no", "completed", "failed"]),

@@ -1,6 +1,7 @@
 //! The steps of a withdrawal. Each step consumes the withdrawal and returns all changes for one commit.
 //!
-//! No step sends a second request, because the processor would execute it as a second withdrawal.
+//! No step leads to a second request for a withdrawal that the processor may have, because the processor would send the
+//! coins twice.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -11,7 +12,7 @@ use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, 
 use crate::money::Money;
 use crate::pause::pause;
 
-/// The life of a one-time code (RFC 6238).
+/// The life of a one-time code (RFC 6238), which verifies a withdrawal at the processor.
 const CODE_LIFE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The result of a step of a withdrawal.

@@ -36,7 +36,7 @@ pub struct ApiKeyToken {
     pub secret: KeySecret,
 }
 
-/// The text does not have the format of an API key or of a prefix.
+/// The error for a text that does not have the format of an API key or of a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("is not an API key")]
 pub struct ApiKeyError;

@@ -100,8 +100,8 @@ pub struct Endpoint {
     pub description: Option<Text>,
     /// The state.
     pub state: EndpointState,
-    /// The number of times that the endpoint was disabled or deleted. Deliveries of an earlier epoch are cancelled
-    /// permanently.
+    /// The number of times that the endpoint lost its deliveries, because it was disabled or deleted. Deliveries of an
+    /// earlier epoch are cancelled permanently.
     pub epoch: i64,
     /// The signing secret.
     pub secret: SealedSecret,

@@ -243,7 +243,8 @@ fn late_review_does_not_make_a_payment_in_time_late() {
     assert_eq!(got.resolution, Some(Resolution::Exact));
 }
 
-/// The first payment arrived in time and is unfinished. The second payment is too late, so the deposit shows `late`.
+/// The first payment arrived within the payment period and is unfinished. The second payment is too late, so the
+/// deposit shows `late`.
 #[test]
 fn credit_by_amount_ignores_the_review_of_another_payment() {
     let late = |id| Arrival { seen_at: expiry() + LATE_CREDIT_WINDOW + 1.second(), ..arrival(id, "10") };
