@@ -1,5 +1,5 @@
-//! Sends callbacks about received and sent Pix, returns and infractions. A callback is repeated until the receiver answers 2xx, up to a
-//! limit.
+//! Sends callbacks about received and sent Pix, returns and infractions. A callback is repeated until the receiver answers 2xx, at
+//! most `MAX_ATTEMPTS` times.
 
 use std::{cmp::Reverse, collections::BinaryHeap, error::Error, sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ use crate::{
     state::change::Change,
 };
 
-/// The number of concurrent callbacks. A receiver that needs 20 ms for each still gets about 3,000 per second.
+/// The largest number of concurrent callbacks. A receiver that needs 20 ms for each still gets about 3,000 per second.
 const MAX_IN_FLIGHT: usize = 64;
 
 /// The largest number of attempts per callback. With the default `callback_retry_base`, the last attempt is about eight minutes after the
@@ -31,7 +31,7 @@ const MAX_ATTEMPTS: u32 = 10;
 /// The time limit for a receiver's answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An attempt due at an instant: number of the callback, and attempts so far.
+/// A planned attempt: the instant when it is due, the number of the callback, and the number of earlier attempts.
 type Due = Reverse<(Instant, u64, u32)>;
 
 #[derive(Serialize)]
@@ -87,7 +87,7 @@ pub async fn deliver(psp: Arc<Psp>, client: Client, retry_base: Duration) {
     }
 }
 
-/// Makes one attempt; `true` for a 2xx.
+/// Makes one attempt. Returns `true` if the receiver answered 2xx.
 async fn attempt(psp: Arc<Psp>, client: Client, number: u64) -> bool {
     let Some((url, body)) = render(&psp, number) else {
         return false;
@@ -109,13 +109,13 @@ async fn post(client: &Client, url: &str, body: Vec<u8>, number: u64) -> bool {
         }
         Err(error) => {
             let error: &dyn Error = error;
-            tracing::debug!(number, error, "callback failed");
+            tracing::debug!(number, error, "callback received no answer; the attempt failed");
             false
         }
     }
 }
 
-/// Returns the URL and the body. The body shows the current state of the Pix or the infraction.
+/// Returns the URL and the body of a callback that is still owed. The body shows the current state of the Pix or the infraction.
 fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
     let store = psp.read();
     let books = store.books();

@@ -26,13 +26,13 @@ pub struct SandboxConfig {
     /// `true`: connections are refused while the fault `down` is in force. `/sandbox/` uses the same port, so only
     /// [`Sandbox::control`](crate::Sandbox::control) can then end the fault.
     pub refuses_when_down: bool,
-    /// HTTP worker threads, at least one.
+    /// The number of HTTP worker threads, at least one.
     pub workers: usize,
     /// The wait before the second attempt of a callback. The wait doubles with each further attempt.
     pub callback_retry_base: Duration,
     /// The time that a send stays `EM_PROCESSAMENTO`, by the simulator's clock. With zero, a send is final at once.
     pub payout_settles_after: Duration,
-    /// The account's balance for a new state file, or for one without a balance.
+    /// The account's first balance, unless the state file contains a balance.
     pub opening_balance: Money,
     /// Merchant name in the BR Codes, at most 25 characters.
     pub merchant_name: String,

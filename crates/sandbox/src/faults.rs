@@ -19,7 +19,7 @@ pub use listener_switch::ListenerSwitch;
 /// The default delay of `slow` and `late_reply`.
 pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
 
-/// The longest wait. Every client has timed out after a minute.
+/// The longest delay. The time limit of every client is shorter.
 pub const MAX_LATENCY: Duration = Duration::from_mins(1);
 
 /// The fault of requests outside the control interface.
@@ -30,7 +30,7 @@ pub enum FaultMode {
     #[default]
     Ok,
     /// If [`crate::SandboxConfig::refuses_when_down`] is set and the fault concerns all requests of the institution, new connections are
-    /// refused. All other requests are answered 429 at once, and their connection is closed. No work is done.
+    /// refused. Every request that still reaches the server is answered 429, and its connection is closed. No work is done.
     Down,
     /// The work and the answer are delayed.
     Slow,
@@ -138,7 +138,7 @@ impl Faults {
         self.slot(target).read().unwrap_or_else(PoisonError::into_inner).fault.mode
     }
 
-    /// Returns the fault of a request.
+    /// Returns the fault of a request with this path.
     #[must_use]
     pub fn find(&self, path: &str) -> Fault {
         let scoped = self.slot(FaultTarget::of(path)).read().unwrap_or_else(PoisonError::into_inner);

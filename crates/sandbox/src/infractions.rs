@@ -38,7 +38,7 @@ pub struct NewDispute {
     pub amount: Option<Money>,
     /// Seconds for a defense, seven days by default.
     pub deadline_s: Option<u32>,
-    /// True for an operational flaw instead of a fraud: the return is then `MED_OPERACIONAL`, not `MED_FRAUDE`.
+    /// `true`: an operational flaw instead of a fraud; the return is then `MED_OPERACIONAL`, not `MED_FRAUDE`.
     pub is_operational: bool,
 }
 
@@ -81,7 +81,7 @@ pub enum InfractionError {
     /// The amount is not positive, or exceeds the Pix.
     #[error("the amount must be above 0.00 and at most that of the Pix")]
     InvalidAmount,
-    /// The time is below a second, or above a year.
+    /// The time for a defense is below a second, or above a year.
     #[error("the time for a defense must be from a second to a year")]
     InvalidDeadline,
     /// The infraction was resolved before.
@@ -122,7 +122,7 @@ pub enum DefenseError {
 }
 
 impl Psp {
-    /// Opens a dispute of a Pix. Every call opens another infraction.
+    /// Opens an infraction for a Pix. Every call opens another infraction.
     ///
     /// # Errors
     /// [`InfractionError`].
@@ -162,7 +162,7 @@ impl Psp {
         Ok(infraction)
     }
 
-    /// Accepts the only defense of an infraction. Refused requests are counted too.
+    /// Accepts the defense of an open infraction. Refused requests are counted too.
     ///
     /// # Errors
     /// [`DefenseError`].
@@ -236,7 +236,8 @@ impl Psp {
     }
 }
 
-/// Creates the return for a lost infraction, of at most the rest of its Pix and the account's balance; `None` if one of them is zero.
+/// Creates the return for a lost infraction. Its amount is the disputed amount, limited by the refundable part of the Pix and by the
+/// account's balance. Returns `None` if that amount is zero.
 fn paid_back(
     store: &Store,
     infraction: &Infraction,

@@ -143,7 +143,7 @@ impl JournalFile {
     }
 }
 
-/// Opens or creates a state file: replays it, drops a torn last line, and rewrites it as a snapshot.
+/// Opens or creates a state file: replays it, drops an incomplete last line, and rewrites it as a snapshot.
 ///
 /// # Errors
 /// [`JournalError`].

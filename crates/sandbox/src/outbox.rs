@@ -14,7 +14,7 @@ const MAX_IN_FLIGHT: usize = 16;
 /// The tester's switches of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switches {
-    /// `true`: messages wait.
+    /// `true`: messages wait and are not sent.
     pub is_paused: bool,
     /// `true`: the newest message is sent first, one at a time.
     pub is_reversed: bool,
@@ -37,7 +37,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// Returns the pause after this number of attempts.
     fn repeat_after(&self, attempts: u32) -> Duration;
 
-    /// Makes one attempt; `true` for a 2xx.
+    /// Makes one attempt. Returns `true` if the receiver answered 2xx.
     fn attempt(&self, number: u64) -> impl Future<Output = bool> + Send;
 
     /// Records the end of a message: accepted, or abandoned.

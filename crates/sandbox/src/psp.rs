@@ -134,7 +134,7 @@ impl Psp {
         self.store.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the account's opening balance once. Movements that are older than the first balance are added to it.
+    /// Sets the account's opening balance, unless a balance was set before. Earlier movements are added to the opening balance.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -148,7 +148,7 @@ impl Psp {
         store.commit(Change::BalanceSet { balance })
     }
 
-    /// Sets the crypto account's opening balances once.
+    /// Sets the crypto account's opening balances, unless balances were set before.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -161,7 +161,7 @@ impl Psp {
         store.commit(Change::Crypto(Box::new(CryptoChange { balances, ..CryptoChange::default() })))
     }
 
-    /// Returns the webhook URL for changes of the account, if any.
+    /// Returns the URL of the webhook for the account's Pix key, if any.
     #[must_use]
     pub fn webhook_url(&self, store: &Store) -> Option<Arc<str>> {
         store.books().find_webhook(&self.identity.pix_key).map(|webhook| webhook.url.clone())

@@ -40,9 +40,9 @@ const FAMILY_NAMES: [&str; 16] = [
 pub struct Manner {
     /// The failure, if any.
     pub failure: Option<SendFailure>,
-    /// The duration, if not the default.
+    /// The time that the send stays `EM_PROCESSAMENTO`; `None` for the default time.
     pub settles_after: Option<SignedDuration>,
-    /// True if the answer to the request is lost.
+    /// `true` if the answer to the request is lost.
     pub loses_reply: bool,
 }
 

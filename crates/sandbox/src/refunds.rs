@@ -20,7 +20,7 @@ use crate::{
 /// The reason of a return that the tester failed.
 const FAILED_BY_TESTER: &str = "refused by the payer's institution";
 
-/// The reason of a return beyond the account's balance.
+/// The reason of a failed return that the account's balance did not cover.
 const NOT_COVERED: &str = "the account's balance does not cover the return";
 
 /// A receiver's request for a return.
@@ -48,7 +48,7 @@ pub enum RefundError {
     /// The id was used for this Pix before.
     #[error("the id was already used for another return of this Pix")]
     IdTaken,
-    /// The amount exceeds the rest of the Pix.
+    /// The amount exceeds the part of the Pix that can still be returned.
     #[error("the returns together would exceed the amount of the Pix")]
     ExceedsPayment,
     /// The settlement was more than 90 days ago.
@@ -101,7 +101,7 @@ impl Psp {
         Ok(refund)
     }
 
-    /// Makes a return `NAO_REALIZADO` before it becomes final.
+    /// Ends a return that is still `EM_PROCESSAMENTO` as `NAO_REALIZADO`.
     ///
     /// # Errors
     /// [`RefundError::PaymentNotFound`], [`RefundError::RefundNotFound`], [`RefundError::AlreadyFinal`] if the return is final,

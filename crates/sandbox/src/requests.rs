@@ -59,7 +59,7 @@ pub enum Operation {
     CryptoLogin,
     /// `GET /v1/currencies`, `/v1/full-currencies` and `/v1/merchant/coins`.
     CryptoRates,
-    /// Minimums and fees of deposits and withdrawals.
+    /// `GET /v1/min-amount`, `GET /v1/payout-withdrawal/min-amount/{coin}` and `GET /v1/payout/fee`.
     CryptoMinimum,
     /// `GET /v1/estimate`.
     CryptoEstimate,
@@ -83,7 +83,7 @@ pub enum Operation {
     CryptoPayoutList,
     /// `POST /v1/payout/{id}/cancel`.
     CryptoPayoutCancel,
-    /// A rate of the PTAX service.
+    /// A request for rates of the PTAX service.
     PtaxRate,
     /// `POST /charge` of Woovi's API.
     WooviChargeCreate,

@@ -25,7 +25,7 @@ use crate::{
 /// The reason a simulator could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The address is not loopback. The control interface has no authentication.
+    /// The address is not loopback. Other addresses are refused, because the control interface has no authentication.
     #[error("the sandbox listens on loopback addresses only, not on {0}")]
     NotLoopback(SocketAddr),
     /// The address cannot be bound.
@@ -86,7 +86,7 @@ impl Sandbox {
         let listener = listen(config.listen).map_err(listen_error)?;
         let host = listener.local_addr().map_err(listen_error)?.to_string();
         let merchant = (config.merchant_name, config.merchant_city);
-        // A duration beyond the calendar is replaced by the longest one.
+        // A duration that a `SignedDuration` cannot express is replaced by the longest one.
         let settles_after = SignedDuration::try_from(config.payout_settles_after).unwrap_or(SignedDuration::MAX);
         let psp = Arc::new(Psp::new(identity, host, merchant, settles_after, (journal, books)));
         psp.open_account(config.opening_balance)?;

@@ -64,7 +64,7 @@ pub enum ReturnSentError {
     /// The whole amount was returned before.
     #[error("the whole Pix was returned already")]
     NothingLeft,
-    /// The amount is not positive, or exceeds the rest.
+    /// The amount is not positive, or exceeds the part of the Pix that is not returned yet.
     #[error("the amount must be above 0.00 and at most the rest of the Pix")]
     InvalidAmount,
     /// The store failed.
@@ -132,7 +132,7 @@ impl Psp {
         Ok(())
     }
 
-    /// Returns `amount` of a sent Pix, as if its recipient returned it. Without `amount`, returns the whole rest.
+    /// Returns `amount` of a sent Pix, as if its recipient returned it. Without `amount`, returns the whole part that is not returned yet.
     ///
     /// # Errors
     /// [`ReturnSentError`].

@@ -48,7 +48,7 @@ pub struct Setup {
     pub listener: TcpListener,
     /// `true`: connections are refused while the fault `down` is in force.
     pub refuses_when_down: bool,
-    /// HTTP worker threads.
+    /// The number of HTTP worker threads.
     pub workers: usize,
     /// The client for callbacks.
     pub client: Client,
@@ -152,7 +152,7 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     psp.close();
 }
 
-/// Adds the simulated instant to answers, for comparison with the caller's clock.
+/// Sets the header `Date` of answers to the simulated instant, so that a caller can compare the clocks.
 async fn dated(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,

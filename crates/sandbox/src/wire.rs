@@ -128,7 +128,7 @@ pub mod micros {
     /// Reads the integer.
     ///
     /// # Errors
-    /// If the value is not an integer or outside the calendar.
+    /// If the value is not an integer, or is outside the range of [`Timestamp`].
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
         Timestamp::from_microsecond(i64::deserialize(deserializer)?).map_err(D::Error::custom)
     }
@@ -151,7 +151,7 @@ pub mod optional_micros {
     /// Reads the integer, or null.
     ///
     /// # Errors
-    /// If the value is not an integer or outside the calendar.
+    /// If the value is not an integer, or is outside the range of [`Timestamp`].
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
         let micros = Option::<i64>::deserialize(deserializer)?;
         micros.map(|micros| Timestamp::from_microsecond(micros).map_err(D::Error::custom)).transpose()

@@ -30,20 +30,20 @@ impl Authenticator {
         Ok(Self { secret: SigningSecret(secret), last_step: 0 })
     }
 
-    /// Returns the first step from `earliest` on whose code was not used.
+    /// Returns the first step, not before `earliest`, whose code was not used.
     #[must_use]
     pub fn unused_step(&self, earliest: i64) -> i64 {
         earliest.max(self.last_step.saturating_add(1))
     }
 
-    /// Returns the code of a step, which counts as used from now on.
+    /// Returns the code of a step. The code then counts as used.
     pub fn code(&mut self, step: i64) -> String {
         self.last_step = step;
         format!("{:06}", TotpCodes.code(&self.secret, step).0)
     }
 }
 
-/// Returns the step of the machine's clock, which is the clock of authenticators, and the seconds that it has lasted.
+/// Returns the current step, and the seconds since the step began. An authenticator uses the machine's clock.
 #[expect(clippy::disallowed_methods, reason = "an authenticator is outside the service")]
 #[must_use]
 pub fn present_step() -> (i64, i64) {

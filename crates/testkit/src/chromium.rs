@@ -1,7 +1,7 @@
 //! A headless Chromium with a profile of its own, driven over `WebDriver` (<https://www.w3.org/TR/webdriver2/>).
 //!
-//! The client is our own, because tests need eleven calls. Of the published clients, `fantoccini` depends on a crate under the MPL, which
-//! `deny.toml` does not allow. `thirtyfour` turns on `serde_json/preserve_order`, which would change the JSON of the whole workspace.
+//! The client is our own, because tests need only eleven calls. Of the published clients, `fantoccini` depends on a crate under the MPL,
+//! which `deny.toml` does not allow. `thirtyfour` turns on `serde_json/preserve_order`, which would change the JSON of the whole workspace.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
@@ -18,9 +18,9 @@ use crate::server::client;
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// The pause between two searches of an element.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// The line of the driver's log before its port.
+/// The text before the port in the driver's log.
 const STARTED: &str = "started successfully on port ";
-/// The member with an element's id, fixed by the standard.
+/// The JSON member that contains an element's id, fixed by the standard.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// The driver's errors of a page that is still loading. A later attempt can succeed.
 const PASSING: [&str; 4] =
@@ -102,7 +102,7 @@ impl Chromium {
         Ok(self.call("/url", None).await?.as_str().unwrap_or_default().to_owned())
     }
 
-    /// Waits for an element and clicks it. Returns after the page that the click loads.
+    /// Waits for an element and clicks it. If the click loads a page, waits for that page too.
     ///
     /// # Errors
     /// If there is no such element within [`DEADLINE`].
@@ -113,7 +113,7 @@ impl Chromium {
     /// Waits for a field and replaces its text.
     ///
     /// # Errors
-    /// As [`Self::click`].
+    /// The errors of [`Self::click`].
     pub async fn fill(&self, css: &str, text: &str) -> Result<()> {
         self.on_element(css, "/clear", Some(json!({}))).await?;
         self.on_element(css, "/value", Some(json!({ "text": text }))).await.map(drop)
@@ -122,12 +122,12 @@ impl Chromium {
     /// Waits for an element and returns its visible text.
     ///
     /// # Errors
-    /// As [`Self::click`].
+    /// The errors of [`Self::click`].
     pub async fn text(&self, css: &str) -> Result<String> {
         Ok(self.on_element(css, "/text", None).await?.as_str().unwrap_or_default().to_owned())
     }
 
-    /// Returns the result of a script's `return`.
+    /// Runs a script and returns the value of its `return`.
     ///
     /// # Errors
     /// If the script throws.
@@ -135,7 +135,7 @@ impl Chromium {
         self.call("/execute/sync", Some(json!({ "script": script, "args": [] }))).await
     }
 
-    /// Returns the value that a script passes to its last argument, a function.
+    /// Runs a script and returns the value that the script passes to its last argument, a callback function.
     ///
     /// # Errors
     /// If the script throws or exceeds the time limit.

@@ -8,7 +8,7 @@ use jiff::{Timestamp, Unit};
 
 use crate::builders::start;
 
-/// Stands still until [`ManualClock::set`] or [`ManualClock::advance`].
+/// A clock that stands still until a call of [`ManualClock::set`] or [`ManualClock::advance`].
 #[derive(Debug)]
 pub struct ManualClock {
     now: Mutex<Timestamp>,
@@ -26,7 +26,7 @@ impl ManualClock {
         *self.lock() = whole_microseconds(at);
     }
 
-    /// Moves forward and returns the new instant, at most the end of time.
+    /// Moves forward, at most to [`Timestamp::MAX`], and returns the new instant.
     pub fn advance(&self, by: Duration) -> Timestamp {
         let mut now = self.lock();
         *now = whole_microseconds(now.saturating_add(by).unwrap_or(Timestamp::MAX));

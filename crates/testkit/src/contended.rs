@@ -8,8 +8,8 @@ use cais_ports::{ChangeSet, CommitError, Committed, Store};
 
 use crate::MemoryStore;
 
-/// Lets all other tasks run before each commit. Before the caller receives the result, the other tasks run again: not at
-/// all, once, twice or three times, in turn.
+/// A store that lets all other tasks run before each commit. Between the commit and its return, the other tasks run
+/// again: zero, one, two and three times, in turn.
 #[derive(Debug)]
 pub struct ContendedStore {
     store: Arc<MemoryStore>,

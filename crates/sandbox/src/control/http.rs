@@ -22,13 +22,13 @@ use crate::{
     wire,
 };
 
-/// The name of the crypto processor in faults.
+/// The value of `acquirer` in `PUT /sandbox/faults` for the crypto processor.
 const CRYPTO: &str = "crypto";
 
-/// The name of Woovi's API in faults.
+/// The value of `acquirer` in `PUT /sandbox/faults` for Woovi's API.
 const WOOVI: &str = "woovi";
 
-/// The name of the PTAX service in faults.
+/// The value of `acquirer` in `PUT /sandbox/faults` for the PTAX service.
 const PTAX: &str = "ptax";
 
 impl From<ControlError> for Problem {
@@ -55,7 +55,7 @@ pub(crate) async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T
         .map_err(|error| Problem::violation(Kind::InvalidRequest, "body", &error.to_string(), ""))
 }
 
-/// Returns the txid of the charge with this txid or `correlationID`.
+/// Returns the txid of the charge whose txid or `correlationID` is `id`.
 fn txid(psp: &Shared, id: &str) -> Result<Txid, Problem> {
     let found = psp.read().books().find_named_cob(id).and_then(|(_, cob)| Txid::parse(&cob.txid).ok());
     found.ok_or_else(|| Problem::new(Kind::NotFound, "the charge does not exist"))

@@ -45,14 +45,14 @@ pub struct InfractionItem {
     /// `prazoFinalizacao`: the last instant for a defense.
     #[serde(rename = "prazoFinalizacao", serialize_with = "wire::serialize_instant")]
     pub deadline_at: Timestamp,
-    /// `defesa`: the defense since the last opening.
+    /// `defesa`: the text of the defense; `None` if none was accepted since the last opening.
     #[serde(rename = "defesa")]
     pub defense: Option<String>,
     /// `defesas`: the number of accepted defenses.
     #[serde(rename = "defesas")]
     pub defenses: u64,
-    /// The number of requests for a defense, including refused ones, across restarts. A request that a fault stopped before its work is not
-    /// counted.
+    /// The number of requests for a defense, including refused ones, across restarts. A request that a fault stopped before it was
+    /// processed is not counted.
     #[serde(rename = "requests")]
     pub defense_requests: u64,
     /// `devolucoes`: the number of returns made for the infraction.
@@ -64,11 +64,11 @@ pub struct InfractionItem {
 }
 
 impl Control {
-    /// Opens a dispute of a received Pix. Every call opens another infraction, even for the same Pix.
+    /// Opens an infraction for a received Pix. Every call opens another infraction, even for the same Pix.
     ///
     /// # Errors
     /// [`ControlError::NotFound`]; [`ControlError::OutOfRange`] for an amount that is not positive or above the Pix,
-    /// and for a time below a second or above a year; [`ControlError::Store`].
+    /// and for a deadline below a second or above a year; [`ControlError::Store`].
     pub fn open_infraction(
         &self,
         end_to_end_id: &EndToEndId,
@@ -79,7 +79,7 @@ impl Control {
     }
 
     /// Resolves, withdraws or reopens an infraction. A resolved infraction changes only by reopening or withdrawal. If the infraction is
-    /// lost, the rest of its Pix is returned, up to the disputed amount and the account's balance.
+    /// lost, the part of its Pix that is not returned yet is returned, but at most the disputed amount, and at most the account's balance.
     ///
     /// # Errors
     /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] to resolve a resolved infraction, to reopen an open one, or to withdraw a
@@ -144,7 +144,7 @@ struct NewDisputeBody {
 /// `POST /sandbox/pix/{e2eid}/infraction` `{tipoSituacao?, valor?, prazo_s?, natureza?}`: 200 with the infraction.
 ///
 /// # Errors
-/// 404 for an unknown Pix, 400 for an invalid name, amount or time.
+/// 404 for an unknown Pix, 400 for an invalid situation, nature, amount or deadline.
 pub async fn open(path: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: NewDisputeBody = read(payload).await?;
     let unknown =
@@ -179,7 +179,7 @@ struct OutcomeBody {
 /// `POST /sandbox/infractions/{id}/resolve` `{outcome}`, `won`, `lost`, `cancelled` or `reopened`: 200 with the infraction.
 ///
 /// # Errors
-/// 404 for an unknown id, 409 in another state, 400 for another outcome.
+/// 404 for an unknown id, 409 if the infraction's status excludes the outcome, 400 for another outcome.
 pub async fn resolve(id: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: OutcomeBody = read(payload).await?;
     let outcome = InfractionOutcome::parse(&body.outcome).ok_or_else(|| {

@@ -30,7 +30,7 @@ pub struct Movements<T> {
     /// The sum, `"123.45"` on the wire.
     #[serde(with = "wire::amount")]
     pub total: Money,
-    /// The movements, in order of arrival of the Pix.
+    /// The movements, in the order in which their Pix were received or sent.
     pub items: Vec<T>,
 }
 
@@ -72,7 +72,7 @@ pub struct SentItem {
     /// The number of requests with this `idEnvio` that took effect.
     #[serde(rename = "count")]
     pub effects: usize,
-    /// The number of requests with this `idEnvio`, across restarts. A request that a fault stopped before its work is not counted.
+    /// The number of requests with this `idEnvio`, across restarts. A request that a fault stopped before it was processed is not counted.
     pub requests: u64,
 }
 
@@ -146,13 +146,13 @@ pub struct Ledger {
     pub returned: Movements<ReturnedItem>,
     /// Infractions in the order of their first opening.
     pub infractions: Vec<InfractionItem>,
-    /// Callbacks.
+    /// The numbers of callbacks of the API Pix.
     pub callbacks: CallbackCounts,
-    /// The crypto processor.
+    /// The crypto processor's payments, withdrawals, balances and notifications.
     pub crypto: CryptoLedger,
-    /// The API of Woovi.
+    /// The payments and webhook deliveries of Woovi's API.
     pub woovi: WooviLedger,
-    /// Requests per operation since the start of the process. A request that a fault stopped before its work is not counted.
+    /// Requests per operation since the start of the process. A request that a fault stopped before it was processed is not counted.
     pub requests: BTreeMap<Operation, u64>,
 }
 

@@ -26,7 +26,7 @@ pub enum ControlError {
     /// No charge, Pix, return, send or infraction has this id.
     #[error("{0} does not exist")]
     NotFound(&'static str),
-    /// The object is in another state.
+    /// The object's current state excludes the operation.
     #[error("{0}")]
     InvalidState(&'static str),
     /// A value is out of its range.
@@ -43,7 +43,8 @@ pub enum ControlError {
     Id,
 }
 
-/// A handle on a running simulator in the same process. Operations after its end fail with [`ControlError::Store`].
+/// A handle on a running simulator in the same process. After the simulator has stopped, operations that write fail with
+/// [`ControlError::Store`].
 #[derive(Clone)]
 pub struct Control {
     pub(crate) psp: Arc<Psp>,
@@ -132,7 +133,7 @@ impl Control {
         Ok(())
     }
 
-    /// Makes a return `NAO_REALIZADO` before it becomes final.
+    /// Ends a return that is still `EM_PROCESSAMENTO` as `NAO_REALIZADO`.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::InvalidState`] if the return is final, [`ControlError::Store`].
@@ -148,11 +149,11 @@ impl Control {
         })
     }
 
-    /// Returns `amount` of a sent Pix, as if its recipient returned it. Without `amount`, returns the whole rest.
+    /// Returns `amount` of a sent Pix, as if its recipient returned it. Without `amount`, returns the whole part that is not returned yet.
     ///
     /// # Errors
     /// [`ControlError::NotFound`] for an unknown `idEnvio`; [`ControlError::InvalidState`] if the Pix is not
-    /// `REALIZADO` or was returned in full; [`ControlError::OutOfRange`] for more than the rest, or an amount that is not positive;
+    /// `REALIZADO` or was returned in full; [`ControlError::OutOfRange`] for more than that part, or an amount that is not positive;
     /// [`ControlError::Store`].
     pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<SentReturn, ControlError> {
         self.psp.return_sent(send_id, amount).map_err(|error| match error {

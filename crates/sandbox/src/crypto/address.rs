@@ -1,4 +1,5 @@
-//! Deposit addresses with valid checksums, whose keys do not exist, and the check of addresses of withdrawals.
+//! Deposit addresses, and the check of the addresses of withdrawals. Deposit addresses are well-formed, but no private keys are known for
+//! them.
 
 use cais_domain::crypto::Address;
 use cais_domain::hex;
@@ -9,10 +10,10 @@ use ring::{
 
 use super::coins::{AddressForm, Coin};
 
-/// The bytes of an address without version and checksum.
+/// The number of bytes of an address without version and checksum.
 const HASH_LENGTH: usize = 20;
 
-/// The bytes of a checksum in base58.
+/// The number of bytes of a checksum in base58.
 const CHECKSUM_LENGTH: usize = 4;
 
 /// Returns the deposit address of a payment.
@@ -22,7 +23,7 @@ pub fn deposit_address(seed: &hmac::Key, coin: &Coin, payment_id: u64) -> String
     let hash: Vec<u8> = tag.as_ref().iter().take(HASH_LENGTH).copied().collect();
     match coin.address {
         AddressForm::Base58(version) => base58check(version, &hash),
-        // An address in lower case has no checksum.
+        // An EVM address in lower case has no checksum (EIP-55).
         AddressForm::Evm => format!("0x{}", hex::encode(hash)),
     }
 }
@@ -36,7 +37,7 @@ fn base58check(version: u8, payload: &[u8]) -> String {
     bs58::encode(bytes).into_string()
 }
 
-/// Returns whether a text is an address of a coin, with its checksum.
+/// Returns whether `text` is an address of the coin, and has a valid checksum if the coin's addresses have one.
 #[must_use]
 pub fn is_valid(coin: &Coin, text: &str) -> bool {
     Address::parse(coin.domain, text).is_ok()

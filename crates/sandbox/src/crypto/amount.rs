@@ -10,13 +10,13 @@ use bigdecimal::{BigDecimal, RoundingMode, Signed, Zero};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::value::RawValue;
 
-/// The longest accepted text: 38 digits with sign, point and exponent fit.
+/// The longest accepted text, in bytes. 38 digits with a point and an exponent fit.
 const MAX_LENGTH: usize = 64;
 
-/// The largest exponent either way. Every amount on a chain is within it.
+/// The largest absolute value of an exponent. Amounts on a chain need smaller exponents.
 const MAX_EXPONENT: u32 = 40;
 
-/// The significant digits that a JavaScript number always keeps.
+/// The number of significant digits that a JavaScript number always keeps.
 const SAFE_DIGITS: u64 = 15;
 
 /// An exact decimal. Requests give only values of zero or above; balances may be below zero.
@@ -50,13 +50,13 @@ impl Amount {
         self.0.is_positive()
     }
 
-    /// Returns the amount at `decimals`, rounded away from zero.
+    /// Returns the amount with `decimals` decimals, rounded away from zero.
     #[must_use]
     pub fn round_up(&self, decimals: u32) -> Self {
         Self(self.0.with_scale_round(i64::from(decimals), RoundingMode::Up))
     }
 
-    /// Returns the amount at `decimals`, rounded towards zero.
+    /// Returns the amount with `decimals` decimals, rounded towards zero.
     #[must_use]
     pub fn round_down(&self, decimals: u32) -> Self {
         Self(self.0.with_scale_round(i64::from(decimals), RoundingMode::Down))
@@ -68,7 +68,7 @@ impl Amount {
         (!divisor.0.is_zero()).then(|| Self(&self.0 / &divisor.0))
     }
 
-    /// Returns the number of decimals without zeros at the end.
+    /// Returns the number of decimals. Zeros at the end do not count.
     #[must_use]
     pub fn decimals(&self) -> i64 {
         let (_, scale) = self.0.normalized().into_bigint_and_exponent();
@@ -145,7 +145,7 @@ impl Mul for &Amount {
     }
 }
 
-/// The form of the journal: plain text.
+/// The form in the journal: a string of plain decimals.
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

@@ -5,7 +5,7 @@ use cais_domain::crypto::Currency;
 /// The form of a coin's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressForm {
-    /// Base58 with a checksum, after this version byte.
+    /// The base58 form of this version byte, a hash and a checksum.
     Base58(u8),
     /// `0x` and forty hexadecimal digits.
     Evm,
@@ -28,7 +28,7 @@ pub struct Coin {
     pub address: AddressForm,
     /// The domain's currency whose addresses have the same form as this coin's.
     pub domain: Currency,
-    /// A pattern of the coin's addresses, as in `full-currencies`.
+    /// The regular expression of the coin's addresses in the answer of `full-currencies`.
     pub wallet_regex: &'static str,
     /// The opening price in USDT.
     pub price: &'static str,

@@ -55,11 +55,11 @@ impl Credentials {
     }
 }
 
-/// The secrets of the processor's side.
+/// The secrets of the processor.
 pub struct Keys {
     /// The value of `x-api-key`.
     pub api_key: String,
-    /// The secret of notifications.
+    /// The secret that signs notifications.
     pub ipn_secret: String,
     /// The login.
     pub email: String,
@@ -69,7 +69,7 @@ pub struct Keys {
     pub totp: [u8; totp::KEY_LENGTH],
     /// The key that signs JWTs.
     pub jwt: hmac::Key,
-    /// The number before the first id, so that two simulators do not assign the same ids.
+    /// The number before the first id. It depends on the client secret, so that two simulators assign different ids.
     pub id_base: u64,
     /// The seed of deposit addresses.
     pub addresses: hmac::Key,

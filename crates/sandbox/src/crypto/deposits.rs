@@ -69,7 +69,7 @@ pub enum Case {
 /// A deposit that the tester makes.
 #[derive(Clone, Debug, Default)]
 pub struct Deposit {
-    /// The amount, by default the payment's.
+    /// The amount, by default the amount to pay.
     pub amount: Option<Amount>,
     /// Another coin than the payment's: the wrong asset, which becomes a child payment.
     pub coin: Option<&'static Coin>,
@@ -299,7 +299,7 @@ impl Psp {
         store.commit(Change::Crypto(Box::new(change)))
     }
 
-    /// Adds a payment's next status to a change, with the credit of the balance and the notification.
+    /// Adds a payment's next status to a change, with the credit or debit of the balance and the notification.
     fn enter(&self, change: &mut CryptoChange, mut payment: Payment, status: PaymentStatus, at: Timestamp) {
         payment.status = status;
         payment.updated_at = at;

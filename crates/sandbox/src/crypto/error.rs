@@ -33,7 +33,7 @@ impl CryptoError {
         Self::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST_PARAMS", message)
     }
 
-    /// Returns a general refusal.
+    /// Returns a refusal with the code `BAD_REQUEST`.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
     }

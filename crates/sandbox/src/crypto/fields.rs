@@ -110,7 +110,7 @@ impl Fields {
     /// Reads an optional flag; `false` if absent. A Python client writes `True` in a form.
     ///
     /// # Errors
-    /// 400 for another value.
+    /// 400 for a value that is not a boolean.
     pub fn flag(&mut self, name: &str) -> Result<bool, CryptoError> {
         let wrong = || CryptoError::invalid(format!("\"{name}\" must be a boolean"));
         match self.take(name) {
@@ -124,7 +124,7 @@ impl Fields {
     /// Reads an optional whole number in a range.
     ///
     /// # Errors
-    /// 400 for another value.
+    /// 400 for a value that is not a whole number in the range.
     pub fn whole(&mut self, name: &str, range: std::ops::RangeInclusive<usize>) -> Result<Option<usize>, CryptoError> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         let number = text.parse().ok().filter(|number| range.contains(number));

@@ -48,7 +48,7 @@ pub fn of_withdrawal(batch: &Batch, withdrawal: &Withdrawal) -> Option<Ipn> {
 pub struct Ipns {
     /// The simulator.
     pub psp: Arc<Psp>,
-    /// The client.
+    /// The HTTP client.
     pub client: Client,
     /// The wait between attempts.
     pub repeat_after: Duration,
@@ -84,7 +84,7 @@ impl Outbox for Ipns {
     }
 }
 
-/// Makes one attempt; `true` for a 2xx.
+/// Makes one attempt. Returns `true` if the receiver answered 2xx to the first copy.
 async fn attempt(psp: &Psp, client: &Client, number: u64) -> bool {
     let settings = psp.crypto.settings();
     let Some(Ipn { url, body }) = psp.read().books().crypto().owed_ipns().get(&number).cloned() else { return false };
@@ -124,7 +124,7 @@ async fn post(client: &Client, url: &str, body: &str, signature: Option<&str>, n
         }
         Err(error) => {
             let error: &dyn Error = &error;
-            tracing::debug!(number, error, "notification failed");
+            tracing::debug!(number, error, "notification received no answer; the attempt failed");
             false
         }
     }

@@ -82,7 +82,7 @@ pub struct CryptoLedger {
     pub withdrawals: Vec<CryptoWithdrawalItem>,
     /// Balances by coin.
     pub balances: BTreeMap<String, Amount>,
-    /// Notifications.
+    /// The numbers of notifications.
     pub ipns: IpnCounts,
 }
 

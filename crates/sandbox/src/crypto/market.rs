@@ -10,7 +10,7 @@ use super::{
     coins::{self, COINS, Coin},
 };
 
-/// The decimals of estimates and amounts to pay. Chains with more decimals accept eight.
+/// The number of decimals of estimates and amounts to pay. A coin with fewer decimals has amounts to pay with its own number.
 pub const PRICE_DECIMALS: u32 = 8;
 
 /// Fiat currencies with their price in USDT. BRL is absent: the real processor may refuse BRL.
@@ -103,8 +103,9 @@ impl Market {
         (amount * &price_from).divided_by(&price_to)
     }
 
-    /// Returns the minimum of a deposit in `coin`. A fixed rate multiplies the minimum by 1.1. A fee that the payer pays multiplies it by
-    /// 1.1 × 1.05, with or without a fixed rate. Without `currency_to` the minimum is ten times too high, as observed at the real processor.
+    /// Returns the minimum of a deposit in `coin`. A fixed rate multiplies the minimum by 1.1. A fee that the payer pays multiplies the
+    /// minimum by 1.1 × 1.05, with or without a fixed rate. Without an outcome coin the minimum is ten times too high, as observed at the
+    /// real processor.
     #[must_use]
     pub fn min_deposit(&self, coin: &Coin, has_outcome: bool, flags: RateFlags) -> Amount {
         let mut minimum = self.terms(coin).min_deposit;

@@ -37,7 +37,7 @@ pub struct Crypto {
     pub keys: Keys,
     /// Prices, minimums and fees.
     pub market: Market,
-    /// Notified when a notification is due or the settings changed.
+    /// Wakes the sender of notifications when a notification is due or the settings changed.
     pub ipn_wakeup: Notify,
     settings: RwLock<Settings>,
     /// Accepted TOTP codes, the newest last.

@@ -61,19 +61,19 @@ pub struct Settings {
     pub pay_amount_as_text: bool,
     /// The payment to which a deposit after the expiry belongs.
     pub late_deposits: LateDeposits,
-    /// `true`: deposits stay in their status until the tester moves them.
+    /// `true`: new deposits stay `confirming` until the tester moves them.
     pub hold_deposits: bool,
     /// The milliseconds from the verification of a withdrawal to its outcome; `None`: the delay of a Pix send.
     pub withdrawal_takes_ms: Option<u32>,
     /// The outcome of withdrawals that are verified from now on.
     pub withdrawal_fate: WithdrawalEnd,
-    /// `false`: payout endpoints answer 403, as for a caller that is not on the list of addresses.
+    /// `false`: payout endpoints answer 403, as the real API does for a caller whose IP address is not allowed.
     pub payouts_allowed: bool,
-    /// `false`: the minimum of payouts answers 403, as for accounts without that feature.
+    /// `false`: a request for the minimum of a withdrawal answers 403, as for accounts without that feature.
     pub payout_minimum_allowed: bool,
     /// `true`: a TOTP code is accepted only once, as RFC 6238 requires. `false`: a code is accepted once per batch.
     pub totp_once: bool,
-    /// `true`: notifications wait.
+    /// `true`: notifications wait and are not sent.
     pub ipn_paused: bool,
     /// `true`: the newest notification is sent first, one at a time.
     pub ipn_reversed: bool,

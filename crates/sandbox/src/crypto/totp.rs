@@ -11,7 +11,7 @@ const STEP_S: i64 = 30;
 
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// Returns the code of the step that is `steps` after the current step.
+/// Returns the code of the step that is `steps` steps after the step at `at`.
 #[must_use]
 pub fn code(key: &[u8], at: Timestamp, steps: i64) -> String {
     let counter = at.as_second().div_euclid(STEP_S).saturating_add(steps);

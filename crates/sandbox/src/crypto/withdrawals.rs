@@ -24,7 +24,7 @@ use crate::{
 /// The largest number of decimals of a withdrawal's amount.
 pub const PAYOUT_DECIMALS: u32 = 6;
 
-/// The largest number of remembered TOTP codes. Codes are valid for at most three steps.
+/// The largest number of remembered TOTP codes. At any instant only three codes are valid.
 const MAX_USED_CODES: usize = 16;
 
 /// A client's request for one withdrawal.
@@ -221,7 +221,7 @@ pub(crate) fn settle_batch(store: &mut Store, id: u64, now: Timestamp) -> Result
     store.commit(Change::Crypto(Box::new(change)))
 }
 
-/// Moves a withdrawal to a status, with the credit of the balance and the notification. The caller adds the batch.
+/// Moves a withdrawal to a status, with the credit of the balance and the notification. The caller adds the batch to the change.
 fn enter(
     change: &mut CryptoChange,
     batch: &mut Batch,

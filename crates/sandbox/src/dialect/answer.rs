@@ -142,7 +142,7 @@ impl Answer<'_> {
     }
 }
 
-/// Replaces every instant of the answer.
+/// Replaces every instant in `value` by its text in `form`.
 fn each_instant(value: &mut Value, form: &impl Fn(Timestamp) -> String) {
     match value {
         Value::Object(fields) => {
@@ -158,7 +158,7 @@ fn each_instant(value: &mut Value, form: &impl Fn(Timestamp) -> String) {
     }
 }
 
-/// Replaces every amount by a number.
+/// Replaces the text of every amount in `value` by a JSON number.
 fn each_amount(value: &mut Value) {
     match value {
         Value::Object(fields) => {

@@ -43,9 +43,9 @@ pub enum Defect {
     UnknownStatus,
     /// Answers show a charge as active, also after its cancellation.
     CancelIgnored,
-    /// Problems are HTML pages.
+    /// Answers with a status 4xx are HTML pages.
     HtmlProblem,
-    /// The checksum of the code is wrong.
+    /// The checksum of `pixCopiaECola` is wrong.
     WrongChecksum,
     /// A token has no `expires_in`.
     TokenWithoutLife,
@@ -84,19 +84,19 @@ impl Defect {
 pub struct Dialect {
     /// The path of the API in place of `/v2`. The path `/v2` then does not exist.
     pub path_prefix: Option<String>,
-    /// The path of token requests in place of `/oauth/token`. That path then does not exist.
+    /// The path of token requests in place of `/oauth/token`. The path `/oauth/token` then does not exist.
     pub token_path: Option<String>,
     /// `form` or `json`: the only accepted body of token requests. `None` accepts both.
     pub token_body: Option<String>,
-    /// The required query of token requests.
+    /// The query parameters that every token request must have.
     pub token_query: Vec<(String, String)>,
-    /// `true`: in a form, id and secret are fields of the body, and the header `Authorization` is refused.
+    /// `true`: in a token request with a form, id and secret are fields of the body, and the header `Authorization` is refused.
     pub credentials_in_body: bool,
     /// `true`: a token request with a form must name its scopes.
     pub requires_scope: bool,
-    /// The required headers of every request of the API.
+    /// The headers that every request of the API must have.
     pub headers: Vec<(String, String)>,
-    /// The required query of every request of the API.
+    /// The query parameters that every request of the API must have.
     pub query: Vec<(String, String)>,
     /// `true`: a taken txid is refused with 400 `CobOperacaoInvalida`, not with 409.
     pub refuses_taken_txid: bool,

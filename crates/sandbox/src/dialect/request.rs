@@ -19,7 +19,7 @@ use crate::pix::problem::{Kind, Problem};
 const TOKEN_PATH: &str = "/oauth/token";
 /// The path of the API of this institution.
 const API_PATH: &str = "/v2";
-/// The beginnings of paths of other systems on the same server, and of payloads.
+/// The beginnings of paths of other systems on the same server, and of the payloads of charges (`/qr/`).
 const OTHERS: [&str; 5] = ["/sandbox/", "/woovi/", "/v1/", "/olinda/", "/qr/"];
 
 /// Returns whether the path belongs to another system.
@@ -27,10 +27,10 @@ pub fn is_of_another_system(path: &str) -> bool {
     OTHERS.iter().any(|beginning| path.starts_with(beginning))
 }
 
-/// Replaces the dialect's request by the one of this institution.
+/// Changes a request of the dialect into one of this institution.
 ///
 /// # Errors
-/// The request is not of the dialect.
+/// [`Problem`] if the request does not follow the dialect.
 pub async fn translate(request: &mut ServiceRequest, dialect: &Dialect) -> Result<(), Problem> {
     let path = request.path().to_owned();
     let token_path = dialect.token_path.as_deref().unwrap_or(TOKEN_PATH);

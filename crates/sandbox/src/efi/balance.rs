@@ -19,7 +19,8 @@ struct View {
     bloqueios: Option<Blocks>,
 }
 
-/// The blocked amounts. The amounts are always zero, because this institution debits a lost infraction only when it is decided.
+/// The blocked amounts. The amounts are always zero, because this institution blocks nothing: the resolution of a lost infraction debits
+/// the balance.
 #[derive(Serialize)]
 struct Blocks {
     #[serde(with = "wire::amount")]

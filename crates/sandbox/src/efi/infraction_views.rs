@@ -24,10 +24,10 @@ const OWN_INSTITUTION: &str = "CAIS SANDBOX PSP";
 pub const PAYER: (&str, &str) = ("PAGADOR DO SANDBOX", "52998224725");
 /// The CNPJ of the account's holder.
 pub const OWN_DOCUMENT: &str = "12345678000195";
-/// Arbitrary numbers of both accounts.
+/// The account numbers of the payer and of the receiver, chosen arbitrarily.
 const ACCOUNTS: (u32, u32) = (1_234_567, 7_654_321);
 
-/// A row of the list.
+/// A row of the list of infractions.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InfractionView<'a> {
@@ -86,7 +86,7 @@ pub struct InfractionCallback<'a> {
     status: InfractionStatus,
 }
 
-/// Returns the infraction at a position, with its Pix and its charge.
+/// Returns the row of an infraction, with data of its Pix and its charge. `position` determines the protocol number.
 #[must_use]
 pub fn infraction<'a>(
     psp: &'a Psp,

@@ -25,8 +25,8 @@ use crate::{
 /// The part of the path that only this resource has.
 pub const PATH_PART: &str = "/gn/infracoes";
 
-/// The longest `justificativa`, in characters. Efí documents no limit. DICT limits an analysis to 2,000, and clients append an address, so
-/// 4,000 is enough for both.
+/// The longest `justificativa`, in characters. Efí documents no limit. DICT limits an analysis to 2,000, and a client may append the URL of
+/// its evidence, so 4,000 is enough for both.
 const MAX_TEXT: usize = 4_000;
 
 /// The only `analise` that Efí's newest clients send.

@@ -1,4 +1,4 @@
-//! Refusals in Efí's forms: `nome` with `mensagem`, schema violations with `erros`, tokens as in RFC 6750.
+//! Refusals in Efí's forms: `nome` with `mensagem`, schema violations with `erros`, and token errors as in RFC 6750.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::{
 /// Efí's name of a body or query that violates its schema.
 pub const INVALID_JSON: &str = "json_invalido";
 
-/// A refusal.
+/// A refusal in one of Efí's forms.
 #[derive(Debug)]
 pub enum Refusal {
     /// A refusal with a code.

@@ -135,7 +135,7 @@ pub fn matching(
     Some(text.into())
 }
 
-/// Parses an amount, `^[0-9]{1,10}\.[0-9]{2}$` as a string.
+/// Parses an amount: a string that matches `^[0-9]{1,10}\.[0-9]{2}$`.
 pub fn amount(path: &'static str, value: Value, findings: &mut Findings) -> Option<Money> {
     let valid = |text: &str| wire::parse_strict_amount(text).is_some();
     let text = matching(path, value, valid, r"^[0-9]{1,10}\.[0-9]{2}$", findings)?;

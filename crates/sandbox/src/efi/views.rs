@@ -51,7 +51,7 @@ pub struct SentView<'a> {
     favorecido: RecipientView<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devolucoes: Vec<SentReturnView<'a>>,
-    /// The reason, only for a failed Pix. Efí shows it only in the callback.
+    /// The reason of a failed Pix. Efí itself shows the reason only in the callback.
     #[serde(skip_serializing_if = "Option::is_none")]
     gn_extras: Option<Extras<'a>>,
 }
@@ -72,7 +72,7 @@ struct Identification<'a> {
     cnpj: Option<&'a str>,
 }
 
-/// A returned part.
+/// A returned part of a sent Pix.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentReturnView<'a> {

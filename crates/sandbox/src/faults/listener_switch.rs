@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpListener};
 use actix_web::dev::ServerHandle;
 use socket2::SockRef;
 
-/// The number of connections that may wait to be accepted, as for other listeners.
+/// The number of connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
 
 /// The listener of the server. A closed listener refuses connections and keeps its port.
@@ -21,7 +21,7 @@ impl ListenerSwitch {
         Self { listener, server }
     }
 
-    /// Opens or closes the listener. After the call, the next connection is accepted or refused.
+    /// Opens or closes the listener. After the call, new connections are accepted or refused accordingly.
     pub(super) fn set(&self, is_open: bool) {
         let socket = SockRef::from(&self.listener);
         // The server pauses and resumes asynchronously. Only the state of the listener matters, so a delay is harmless.
@@ -35,7 +35,7 @@ impl ListenerSwitch {
             drop(self.server.resume());
         }
         if let Err(error) = done {
-            // Linux supports this. On other systems requests are answered 429, which also proves that no work was done.
+            // Linux supports `shutdown` of a listener. On other systems requests are answered 429, which also proves that no work was done.
             tracing::warn!(%error, is_open, "listener of the sandbox cannot be opened or closed; requests are answered 429 instead");
         }
     }

@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// `PUT /v2/cob/{txid}`.
+/// `PUT /v2/cob/{txid}`: creates a charge with the client's txid.
 ///
 /// # Errors
 /// 400 with violations, 409 `txid_duplicado` for a txid that exists.

@@ -31,7 +31,7 @@ pub struct Locations {
 /// The content of a revision.
 #[derive(Debug, Default)]
 pub struct Revision {
-    /// True if `status` was given. The only legal value removes the charge.
+    /// `true` if `status` was given. The only legal value removes the charge.
     pub remove: bool,
     expires_in_s: Option<i32>,
     debtor: Option<Box<Debtor>>,

@@ -99,7 +99,7 @@ pub fn text(path: &str, value: Value, max: usize, findings: &mut Findings) -> Op
     Some(text.into())
 }
 
-/// Parses an amount, `\d{1,10}\.\d{2}` as a string.
+/// Parses an amount: a string that matches `\d{1,10}\.\d{2}`.
 pub fn amount(path: &str, value: &Value, findings: &mut Findings) -> Option<Money> {
     let amount = value.as_str().and_then(wire::parse_strict_amount);
     if amount.is_none() {
@@ -117,7 +117,7 @@ pub fn integer(path: &str, value: &Value, findings: &mut Findings) -> Option<i32
     number
 }
 
-/// Formats a JSON value for a violation: a string bare, other values as JSON.
+/// Formats a JSON value for a violation: a string without quotes, other values as JSON.
 #[must_use]
 pub fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)

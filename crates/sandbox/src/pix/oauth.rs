@@ -23,7 +23,7 @@ use crate::{dice, journal::Identity, requests::Operation};
 /// The life of a token, by the simulator's clock.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(1);
 
-/// The largest number of tokens. Beyond it the token that expires first is removed.
+/// The largest number of tokens. At this number a new token replaces the token that expires first.
 const MAX_TOKENS: usize = 1000;
 
 /// A permission of a token.

@@ -40,7 +40,7 @@ struct Calendar {
     expiracao: i32,
 }
 
-/// `GET` of a location.
+/// `GET /qr/v2/{token}`: the payload of the charge with this location.
 ///
 /// # Errors
 /// 404 for an unknown location, 410 if its charge is not `ATIVA` or has expired.

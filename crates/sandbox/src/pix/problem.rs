@@ -13,7 +13,7 @@ use crate::psp::StoreError;
 /// The prefix of every `type`: an identifier, not a page.
 const TYPE_PREFIX: &str = "https://pix.bcb.gov.br/api/v2/error/";
 
-/// The longest repeated value of a violation, in characters.
+/// The longest value that a violation repeats, in characters.
 const MAX_ECHO: usize = 200;
 
 /// The largest number of violations of an answer. A body of 64 KiB could produce thousands.
@@ -24,7 +24,7 @@ const MAX_VIOLATIONS: usize = 50;
 pub enum Kind {
     /// 400 without a more specific type.
     InvalidRequest,
-    /// 401: no valid token. The API declares no type for it.
+    /// 401: no valid token. The API declares no type for this status.
     Unauthorized,
     /// 403: the token lacks a scope.
     AccessDenied,
@@ -144,7 +144,7 @@ impl Violation {
     }
 }
 
-/// A refusal.
+/// A refusal in the API's form.
 #[derive(Debug)]
 pub struct Problem(Box<Content>);
 

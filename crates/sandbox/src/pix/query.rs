@@ -54,7 +54,7 @@ pub struct Paging {
 }
 
 impl Page {
-    /// Returns the page out of all matching items, and its position.
+    /// Returns the items of the page out of all matching items, and `paginacao` of the answer.
     pub fn cut<T>(self, all: impl Iterator<Item = T>) -> (Vec<T>, Paging) {
         let first = self.number.saturating_mul(self.size);
         let last = first.saturating_add(self.size);
@@ -96,7 +96,7 @@ impl Query {
         Self { values, findings }
     }
 
-    /// Returns the pagination.
+    /// Returns the requested page, by default the first page with 100 items.
     pub fn page(&mut self) -> Page {
         let number = self.parsed("paginacao.paginaAtual", "must be an integer, 0 or above", |text| {
             text.parse::<u32>().ok().and_then(|number| usize::try_from(number).ok())
@@ -153,7 +153,7 @@ impl Query {
         (cpf, cnpj)
     }
 
-    /// Returns an optional parameter parsed by `parse`; `reason` is the violation.
+    /// Returns an optional parameter parsed by `parse`. If `parse` returns `None`, the query has a violation with `reason`.
     pub fn parsed<T>(&mut self, name: &str, reason: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let text = self.values.remove(name)?;
         let value = parse(&text);

@@ -21,11 +21,11 @@ use crate::{
 const MAX_ID: usize = 35;
 const MAX_DESCRIPTION: usize = 140;
 
-/// `PUT /v2/pix/{e2eid}/devolucao/{id}`.
+/// `PUT /v2/pix/{e2eid}/devolucao/{id}`: 201 with the requested return.
 ///
 /// # Errors
-/// 404 for an unknown Pix. 400 `PixDevolucaoInvalida` for a bad body, a used id, an amount above the rest of the Pix,
-/// and a Pix older than 90 days.
+/// 404 for an unknown Pix. 400 `PixDevolucaoInvalida` for a bad body, a used id, an amount above the part that can still be
+/// returned, and a Pix older than 90 days.
 pub async fn put(
     request: HttpRequest,
     path: web::Path<(String, String)>,

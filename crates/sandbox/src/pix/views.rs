@@ -96,11 +96,11 @@ struct CashComponent<'a> {
     #[serde(with = "wire::amount")]
     valor: Money,
     modalidade_agente: &'a str,
-    /// The API's spelling here differs from the charge's.
+    /// The API spells this field of a Pix differently from the same field of a charge.
     prestador_de_servico_de_saque: &'a str,
 }
 
-/// A return.
+/// A return of a received Pix.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundView<'a> {
@@ -131,8 +131,8 @@ pub fn generated<'a>(psp: &'a Psp, position: usize, cob: &'a Cob) -> CobView<'a>
     view(psp, position, cob, &cob.terms, cob.past.len())
 }
 
-/// Returns a charge with its payments in the form of reads; `revision` selects an older one. `None` for an unknown
-/// revision.
+/// Returns a charge with its payments in the form of reads, by default with the present terms. `revision` selects past
+/// terms. Returns `None` for an unknown revision.
 #[must_use]
 pub fn complete<'a>(
     psp: &'a Psp,
@@ -222,7 +222,7 @@ pub fn received<'a>(psp: &'a Psp, payment: &'a Payment, cob: Option<&'a Cob>) ->
     }
 }
 
-/// Returns a return's view.
+/// Returns the view of a return.
 #[must_use]
 pub fn refund(refund: &Refund) -> RefundView<'_> {
     let (status, settled_at, reason) = match &refund.outcome {

@@ -122,7 +122,7 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/webhook`, optionally by instant of registration.
+/// `GET /v2/webhook`: all webhooks, or those registered between `inicio` and `fim`.
 ///
 /// # Errors
 /// 400 `WebhookConsultaInvalida` with violations.

@@ -22,10 +22,10 @@ const SPREAD: &str = "0.0006";
 /// The longest period of a request, in days: more than forty years.
 const MAX_DAYS: usize = 15_000;
 
-/// The days in which a bulletin before an instant is searched.
+/// The number of days before an instant in which the last bulletin is searched.
 const SEARCH_DAYS: usize = 400;
 
-/// The days in which the newest bulletin is searched.
+/// The number of days before today in which the newest bulletin is searched.
 const RECENT_DAYS: i64 = 30;
 
 /// A published bulletin.

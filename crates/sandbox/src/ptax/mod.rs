@@ -23,7 +23,7 @@ pub const PATH: &str = "/olinda/servico/PTAX/versao/v1/odata/";
 /// oldest first. A day without a bulletin has an empty list.
 ///
 /// # Errors
-/// 400 for unknown functions and parameters.
+/// 404 for an unknown function, 400 for invalid dates and for unknown parameters.
 pub async fn rates(
     request: HttpRequest,
     function: web::Path<String>,

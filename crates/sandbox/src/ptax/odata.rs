@@ -86,7 +86,7 @@ impl Function {
     /// Parses a call. Each argument is a date in quotes, or an alias with the date in the query.
     ///
     /// # Errors
-    /// 404 for unknown functions, 400 for other arguments.
+    /// 404 for unknown functions, 400 for missing or invalid dates.
     pub fn parse(text: &str, query: &mut Query) -> Result<Self, PtaxError> {
         let (name, rest) = text.split_once('(').ok_or(PtaxError::NotFound)?;
         let arguments = rest.strip_suffix(')').ok_or(PtaxError::NotFound)?;

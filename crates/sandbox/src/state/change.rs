@@ -166,7 +166,7 @@ pub enum Change {
     NotificationEnded {
         /// The number of the callback.
         number: u64,
-        /// True if answered 2xx.
+        /// `true` if the callback was answered 2xx.
         delivered: bool,
     },
     /// Snapshots only: a callback that is not delivered yet.

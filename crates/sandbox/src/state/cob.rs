@@ -99,7 +99,7 @@ impl Withdrawal {
 /// The common fields of both kinds of `retirada`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WithdrawalTerms {
-    /// The cash.
+    /// The amount of cash.
     #[serde(rename = "valor", with = "wire::amount")]
     pub amount: Money,
     /// 1 when the payer may change the cash.
@@ -190,7 +190,7 @@ impl Cob {
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// Returns the amount that a payer pays: the charge and the cash in addition.
+    /// Returns the amount that a payer pays: the charge's amount plus the cash.
     #[must_use]
     pub fn amount_due(&self) -> Option<Money> {
         let cash = self.terms.value.withdrawal.as_ref().map_or(Money::ZERO, |w| w.terms().amount);

@@ -7,8 +7,8 @@ use super::{
     sent::{SendOutcome, Sent},
 };
 
-/// The balance. Movements count even before the balance is first set. So the opening amount is added to the movements of an older state
-/// file.
+/// The balance. An older state file has movements but no balance. So movements count even before the balance is first set, and the
+/// opening balance is added to them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Funds {
     balance: Money,

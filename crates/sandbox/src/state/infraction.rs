@@ -68,17 +68,17 @@ pub struct Infraction {
     /// The instant of creation.
     #[serde(with = "wire::micros")]
     pub created_at: Timestamp,
-    /// The beginning of the analysis: at creation, and at every reopening.
+    /// The instant when the analysis began: the creation, or the last reopening.
     #[serde(with = "wire::micros")]
     pub opened_at: Timestamp,
     /// The seconds for a defense, from `opened_at`.
     pub deadline_s: u32,
     /// The status.
     pub status: InfractionStatus,
-    /// The defense since the last opening.
+    /// The defense that was accepted since the last opening, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defense: Option<Defense>,
-    /// The instant of resolution, unless reopened since.
+    /// The instant of the resolution or withdrawal; `None` while the infraction is unresolved.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "wire::optional_micros")]
     pub ended_at: Option<Timestamp>,
     /// The ids of the returns made for the infraction.

@@ -1,4 +1,4 @@
-//! The book of infractions: by id, by instant of opening, and their steps.
+//! The book of infractions, with indexes by id and by instant of opening, and the steps of an infraction.
 
 use std::{
     collections::{BTreeSet, HashMap},

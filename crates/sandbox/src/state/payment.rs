@@ -42,8 +42,8 @@ impl Payment {
         self.refunds.iter().find(|refund| &*refund.id == id)
     }
 
-    /// Returns the amount that can still be returned under `nature`: that part of the Pix less its returns that have
-    /// not failed.
+    /// Returns the amount that can still be returned under `nature`: the cash or the purchase, minus its returns that did
+    /// not fail.
     #[must_use]
     pub fn refundable(&self, nature: Nature) -> Option<Money> {
         let is_cash = nature.is_of_cash();
@@ -123,7 +123,7 @@ pub struct Refund {
     /// The instant of the request.
     #[serde(with = "wire::micros")]
     pub requested_at: Timestamp,
-    /// True if the balance covered the return. Otherwise the return fails when it is due.
+    /// `true` if the balance covered the return. Otherwise the return fails when it is due.
     #[serde(default = "covered")]
     pub is_covered: bool,
     /// The outcome.

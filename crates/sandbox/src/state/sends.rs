@@ -1,4 +1,4 @@
-//! The book of sent Pix, with indexes by both ids, by instant, and of the unsettled Pix.
+//! The book of sent Pix, with indexes by `idEnvio`, end-to-end id and instant of acceptance, and of the unsettled Pix.
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -15,7 +15,7 @@ pub struct Recipient {
     pub key: Box<str>,
     /// The owner's name.
     pub name: Box<str>,
-    /// The owner's CPF or CNPJ, bare.
+    /// The owner's CPF or CNPJ, without punctuation.
     pub document: Box<str>,
 }
 

@@ -69,17 +69,18 @@ fn is_removed(cob: &Cob) -> bool {
     matches!(cob.terms.status, CobStatus::RemovedByReceiver | CobStatus::RemovedByPsp)
 }
 
-/// Returns the seconds until an expiry.
+/// Checks the number of seconds until an expiry, and returns the number.
 ///
 /// # Errors
-/// 400 for less than five minutes, and for more than a charge can have.
+/// 400 for less than five minutes, and for a number beyond 32 bits.
 pub fn expiry(seconds: i64) -> Result<i32, WooviError> {
     let seconds = i32::try_from(seconds).ok().filter(|seconds| *seconds >= MIN_EXPIRY_S);
     seconds.ok_or_else(|| WooviError::refused("expiresIn must be at least 300 seconds"))
 }
 
 impl Psp {
-    /// Creates a charge and returns its txid. A used `correlationID` is refused, or returns its charge on request.
+    /// Creates a charge and returns its txid. For a used `correlationID` the request is refused, or the txid of the existing charge is
+    /// returned if [`ChargeOrder::returns_existing`] is set.
     ///
     /// # Errors
     /// [`WooviError`].

@@ -1,4 +1,5 @@
-//! Signs and sends webhooks, with the tester's copies and faults. A delivery is repeated until a 2xx or the last attempt.
+//! Signs and sends webhooks, with the tester's copies and faults. A delivery is repeated until the receiver answers 2xx, at most
+//! `MAX_ATTEMPTS` times.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -28,7 +29,7 @@ pub const HMAC_SIGNATURE: &str = "x-openpix-signature";
 pub struct Deliveries {
     /// The institution.
     pub psp: Arc<Psp>,
-    /// The client.
+    /// The HTTP client.
     pub client: Client,
     /// The pause before the second attempt. The pause doubles with each further attempt. The real service begins with ten seconds.
     pub repeat_after: Duration,
@@ -110,7 +111,7 @@ impl Deliveries {
             }
             Err(error) => {
                 let error: &dyn Error = &error;
-                tracing::debug!(number, error, "webhook failed");
+                tracing::debug!(number, error, "webhook received no answer; the attempt failed");
                 false
             }
         }

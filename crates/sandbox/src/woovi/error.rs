@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{pix::body::BodyError, psp::StoreError};
 
-/// A refusal.
+/// A refusal in the form of the API.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct WooviError {

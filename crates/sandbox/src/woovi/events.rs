@@ -50,7 +50,7 @@ fn field(object: &Value, name: &str) -> Value {
     object.get(name).cloned().unwrap_or_default()
 }
 
-/// Returns fields with `company` and `account`.
+/// Returns the fields of `items`, and `company` and `account`.
 fn owned<const N: usize>(psp: &Psp, items: [(&str, Value); N]) -> Map<String, Value> {
     let (company, account) = views::owner(psp);
     let mut all = fields(items);
@@ -59,7 +59,7 @@ fn owned<const N: usize>(psp: &Psp, items: [(&str, Value); N]) -> Map<String, Va
     all
 }
 
-/// Returns the body of the request at the registration.
+/// Returns the body of the test delivery that follows the registration of a webhook.
 fn test(webhook: &Webhook) -> Map<String, Value> {
     fields([("data_criacao", instant(webhook.created_at).into()), ("evento", "teste_webhook".into())])
 }

@@ -13,7 +13,7 @@ use crate::config::Credentials;
 /// The credentials of a client. `Debug` masks the secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WooviCredentials {
-    /// `http://127.0.0.1:PORT/woovi`, without a slash at the end. The paths of the API follow, as `/api/v1/charge`.
+    /// `http://127.0.0.1:PORT/woovi`, without a slash at the end. The paths of the API follow, such as `/api/v1/charge`.
     pub base_url: String,
     /// The value of the header `Authorization`.
     pub app_id: String,
@@ -43,11 +43,11 @@ impl Credentials {
     }
 }
 
-/// The secrets of the institution's side.
+/// The secrets of the API.
 pub struct Keys {
     /// The value of `Authorization`.
     pub app_id: String,
-    /// The secret of the deprecated signature.
+    /// The secret of the deprecated HMAC signature.
     pub hmac_secret: String,
 }
 

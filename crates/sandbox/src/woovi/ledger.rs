@@ -15,9 +15,9 @@ pub struct WooviPaymentItem {
     /// `valor`.
     #[serde(rename = "valor", with = "wire::amount")]
     pub amount: Money,
-    /// True after the approval. The ledger's `sent` or `rejected` then contains the send with this `idEnvio`.
+    /// `true` after the approval. The ledger's `sent` or `rejected` then contains the send with this `idEnvio`.
     pub approved: bool,
-    /// True if a person removed the payment.
+    /// `true` if a person removed the payment.
     pub removed: bool,
     /// The number of creations with this `correlationID`, refused repeats included.
     pub requests: u64,

@@ -1,8 +1,8 @@
 //! The second API of the simulated institution, in the form of Woovi (`OpenPix`), under `/woovi/api/v1/`.
 //!
-//! Both APIs share the charges, Pix, sends, returns and infractions in the institution's state. This folder adds only identifiers and
-//! webhooks. `http` has one file per group of endpoints. `state` stores the identifiers and the waiting deliveries. `events` builds the
-//! bodies of webhooks, and `deliveries` signs and sends them. The tester uses `control` and `settings`.
+//! Both APIs share the charges, Pix, sends, returns and infractions in the institution's state. This folder adds only
+//! names of charges, payments before their approval, evidence and webhooks; `state` stores these additions. `http` has one file per group
+//! of endpoints. `events` builds the bodies of webhooks, and `deliveries` signs and sends them. The tester uses `control` and `settings`.
 //!
 //! The README lists the behavior that the real service does not document.
 
@@ -44,7 +44,7 @@ pub struct Woovi {
     pub keys: Keys,
     /// The key pair that signs webhooks.
     pub webhook_key: WebhookKey,
-    /// Notified when a delivery is due or the settings changed.
+    /// Wakes the sender of webhooks when a delivery is due or the settings changed.
     pub wakeup: Notify,
     settings: RwLock<Settings>,
 }

@@ -17,14 +17,15 @@ use crate::{
 pub struct RefundOrder {
     /// `correlationID` of the refund.
     pub correlation_id: Box<str>,
-    /// The amount; `None` for the whole rest.
+    /// The amount; `None` for the whole part that can still be returned.
     pub amount: Option<Money>,
     /// `comment`.
     pub comment: Option<Box<str>>,
 }
 
 impl Psp {
-    /// Requests a return of money of a charge: from the first of its Pix whose rest is sufficient, otherwise from the last one.
+    /// Requests a return for a charge, from its first Pix of which the amount can still be returned. Without such a Pix, the return is
+    /// requested from the last Pix.
     ///
     /// # Errors
     /// [`WooviError`].

@@ -21,7 +21,7 @@ pub enum WebhookSignature {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// `true`: deliveries wait.
+    /// `true`: deliveries wait and are not sent.
     pub webhooks_paused: bool,
     /// `true`: the newest delivery is sent first, one at a time.
     pub webhooks_reversed: bool,

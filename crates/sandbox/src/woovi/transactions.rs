@@ -91,7 +91,7 @@ pub fn newest<'a>(books: &'a Books, cob: Option<&'a Cob>) -> Vec<Transaction<'a>
 /// Checks the name of a type.
 ///
 /// # Errors
-/// 400 for another word.
+/// 400 for a type that the API does not document.
 pub fn checked_kind(kind: String) -> Result<String, WooviError> {
     if KINDS.contains(&kind.as_str()) { Ok(kind) } else { Err(WooviError::refused("type must be a documented type")) }
 }

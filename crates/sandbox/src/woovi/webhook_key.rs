@@ -11,7 +11,7 @@ use ring::{
     signature::{RSA_PKCS1_SHA256, RsaKeyPair},
 };
 
-/// The private key of the sandbox, 2048 bits, in PKCS #8. Public on purpose.
+/// The private key of the sandbox, 2048 bits, in PKCS #8. The key is public on purpose.
 const PRIVATE: &str = include_str!("webhook-key.pem");
 
 /// The public key of the sandbox (SPKI).
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// The bytes of an SPKI of 2048 bits before its RSA public key.
+    /// The number of bytes in an SPKI before its RSA public key of 2048 bits.
     const SPKI_PREFIX: usize = 24;
 
     #[test]

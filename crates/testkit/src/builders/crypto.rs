@@ -37,7 +37,7 @@ fn fee_rule() -> FeeRule {
     right(FeeRule::try_new(Money::from_centavos(50), right(Percentage::parse("1")), None, None))
 }
 
-/// Returns a quote of R$ 100.00 in USDT on Ethereum, at R$ 5.40.
+/// Returns a quote of R$ 100.00 in USDT on Ethereum, at R$ 5.40 per USDT.
 #[must_use]
 pub fn a_quote(account: AccountId, side: Side) -> Quote {
     let inputs = RateInputs {

@@ -13,7 +13,8 @@ use jiff::ToSpan as _;
 
 use super::records::{an_end_to_end_id, fresh, main_acquirer, number, right, start};
 
-/// Returns a dispute of that many centavos as the main acquirer reports it, under a new name; one week is left for a defense.
+/// Returns a dispute of that many centavos as the main acquirer reports it, with a new upstream id. The deadline of the
+/// defense is a week after the opening.
 #[must_use]
 pub fn new_infraction(centavos: i64) -> NewInfraction {
     let opened_at = start() + 95.seconds();
@@ -109,7 +110,7 @@ pub fn a_defense() -> Defense {
     }
 }
 
-/// Returns a position in the main acquirer's list.
+/// Returns a position in the main acquirer's list of infractions.
 #[must_use]
 pub fn a_position() -> PollPosition {
     PollPosition { acquirer: main_acquirer(), list: UpstreamList::Infractions, seen_until: start(), version: 0 }

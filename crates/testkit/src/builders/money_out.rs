@@ -69,13 +69,14 @@ pub fn a_return_id() -> ReturnId {
     right(ReturnId::compose("12345678", start(), &tail))
 }
 
-/// Returns a merchant's request of a refund in centavos; `None` requests the rest of the charge.
+/// Returns a merchant's request of a refund in centavos; `None` requests the part of the
+/// charge that is not refunded yet.
 #[must_use]
 pub fn new_refund(centavos: Option<i64>) -> NewRefund {
     NewRefund { id: fresh(), amount: centavos.map(Money::from_centavos), reason: None, external_id: None }
 }
 
-/// Returns a refund of R$ 1.00 of the charge before it is sent.
+/// Returns a refund of R$ 1.00 of the charge, before the refund is sent.
 #[must_use]
 pub fn a_refund(charge: &Charge) -> Refund {
     let paid = charge.state.settlement().map(|settlement| settlement.end_to_end_id.clone());

@@ -1,4 +1,5 @@
-//! Records with plausible values. Each call creates a different record. Tests change the fields under test with `..`.
+//! Records with plausible values. Each call creates a different record. Tests change the fields under test with struct
+//! update syntax (`..`).
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,10 +26,10 @@ use crate::ids::SequentialIds;
 
 /// The only source of ids in the process, so that records of different tests differ too.
 static IDS: SequentialIds = SequentialIds::starting_at(0);
-/// The numbers in names that are not ids.
+/// The source of the numbers in names that are not ids.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// Returns the instant of creation of all built records.
+/// Returns the first instant of built records. Other instants in built records are later by a fixed time.
 #[must_use]
 pub fn start() -> Timestamp {
     right(Timestamp::from_microsecond(1_767_323_045_678_901))
@@ -75,7 +76,7 @@ pub fn an_operator() -> Operator {
     Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() }
 }
 
-/// Returns a key with every scope, without a restriction of addresses.
+/// Returns an API key with every scope, without a restriction of addresses.
 #[must_use]
 pub fn a_key(account: AccountId) -> ApiKeyRecord {
     ApiKeyRecord {

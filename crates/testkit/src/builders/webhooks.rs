@@ -44,7 +44,7 @@ pub const fn queue_of(endpoint: &Endpoint) -> EndpointQueue {
     EndpointQueue { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch }
 }
 
-/// Returns a test of the endpoint with its own body, due at once.
+/// Returns a test delivery to the endpoint, due at [`start`].
 #[must_use]
 pub fn a_test_delivery(endpoint: &Endpoint) -> NewDelivery {
     NewDelivery {

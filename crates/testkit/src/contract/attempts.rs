@@ -1,4 +1,4 @@
-//! Claims and outcomes as a node makes them.
+//! Helpers for tests of deliveries: claims and outcomes, as a node makes them.
 
 use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{
@@ -10,12 +10,12 @@ use super::Harness;
 use super::harness::after_s;
 use crate::builders::{a_test_delivery, queue_of};
 
-/// The length of a claim in these tests, in seconds.
+/// The length of the lease of a claim in these tests, in seconds.
 pub(super) const LEASE_S: i64 = 30;
 /// The number of slots of an endpoint.
 pub(super) const SLOTS: u32 = 8;
 
-/// Returns a node's claim, that many seconds after the beginning.
+/// Returns a node's claim of these queues, `now_s` seconds after the beginning.
 pub(super) fn claim_at(queues: &[EndpointQueue], now_s: i64) -> DeliveryClaim {
     DeliveryClaim {
         queues: queues.to_vec(),
@@ -27,27 +27,28 @@ pub(super) fn claim_at(queues: &[EndpointQueue], now_s: i64) -> DeliveryClaim {
     }
 }
 
-/// Claims only for these endpoints.
+/// Claims the due deliveries of these endpoints.
 pub(super) async fn claim(h: &Harness, endpoints: &[&Endpoint], now_s: i64) -> Vec<ClaimedDelivery> {
     let queues: Vec<EndpointQueue> = endpoints.iter().map(|endpoint| queue_of(endpoint)).collect();
     h.store.claim(claim_at(&queues, now_s)).await.unwrap()
 }
 
-/// Claims the only claimable delivery.
+/// Claims the only due delivery of the endpoint.
 pub(super) async fn claim_one(h: &Harness, endpoint: &Endpoint, now_s: i64) -> ClaimedDelivery {
     let claimed = claim(h, &[endpoint], now_s).await;
     let [one] = <[ClaimedDelivery; 1]>::try_from(claimed).unwrap();
     one
 }
 
-/// Claims the longest overdue of several deliveries.
+/// Claims the longest overdue delivery of the endpoint, and no other.
 pub(super) async fn claim_first(h: &Harness, endpoint: &Endpoint, now_s: i64) -> ClaimedDelivery {
     let one = DeliveryClaim { limit: 1, ..claim_at(&[queue_of(endpoint)], now_s) };
     let [first] = <[ClaimedDelivery; 1]>::try_from(h.store.claim(one).await.unwrap()).unwrap();
     first
 }
 
-/// Puts tests of the endpoint, due at intervals of a second from `first_s` on. Returns their names in this order.
+/// Puts `count` test deliveries of the endpoint, due at intervals of a second from `first_s` on. Returns their keys in
+/// this order.
 pub(super) async fn put_tests(h: &Harness, endpoint: &Endpoint, count: i64, first_s: i64) -> Vec<DeliveryKey> {
     let due = |place| NewDelivery { at: after_s(first_s + place), ..a_test_delivery(endpoint) };
     let tests: Vec<NewDelivery> = (0..count).map(due).collect();
@@ -58,7 +59,7 @@ pub(super) async fn put_tests(h: &Harness, endpoint: &Endpoint, count: i64, firs
     keys
 }
 
-/// Returns an attempt under that claim, which began that many seconds after the beginning, with its outcome.
+/// Returns a finished attempt of the claimed delivery, which began `at_s` seconds after the beginning.
 pub(super) fn attempt(claimed: &ClaimedDelivery, at_s: i64, outcome: AttemptOutcome) -> FinishedAttempt {
     let succeeded = outcome == AttemptOutcome::Succeeded;
     FinishedAttempt {
@@ -93,14 +94,14 @@ pub(super) async fn status(h: &Harness, key: DeliveryKey) -> DeliveryStatus {
     read(h, key).await.status
 }
 
-/// Returns the names of the claimed deliveries, in order.
+/// Returns the keys of the claimed deliveries, sorted.
 pub(super) fn keys(claimed: &[ClaimedDelivery]) -> Vec<DeliveryKey> {
     let mut keys: Vec<DeliveryKey> = claimed.iter().map(|claimed| claimed.key).collect();
     keys.sort_unstable();
     keys
 }
 
-/// Puts a test of the endpoint that is due at the beginning.
+/// Puts one test delivery of the endpoint, due at the beginning.
 pub(super) async fn put_one(h: &Harness, endpoint: &Endpoint) -> DeliveryKey {
     put_tests(h, endpoint, 1, 0).await.remove(0)
 }

@@ -83,7 +83,8 @@ pub async fn block_ended_by_many_callers_ends_once(h: &mut Harness) {
     }
 }
 
-/// The steps are random credits, payouts, and blocks that open, change and end. The rules hold after each step.
+/// The steps are random credits, payouts, and blocks that open, change and end. After each step, no balance is
+/// negative, no centavo is lost, and no block lacks money that is still available or pending.
 pub async fn rules_hold_after_every_step(h: &mut Harness) {
     for seed in SEEDS {
         let mut disputes = RacingDisputes::open(h, seed).await;
@@ -94,12 +95,12 @@ pub async fn rules_hold_after_every_step(h: &mut Harness) {
             }
             disputes.assert_rules(h, &format!("seed {seed}, step {step}: {change:#?}")).await;
         }
-        assert!(disputes.fullest > 2 && disputes.met_shortfall, "seed {seed} meets no case of interest");
+        assert!(disputes.fullest > 2 && disputes.met_shortfall, "seed {seed} has too few blocks, or no shortfall");
         h.audit().await;
     }
 }
 
-/// The same steps come from several concurrent tasks. The rules hold after every round.
+/// The same steps come from several concurrent tasks. The same rules hold after every round.
 pub async fn rules_hold_after_every_round(h: &mut Harness) {
     let mut disputes = RacingDisputes::open(h, 5).await;
     for round in 0..12 {

@@ -35,7 +35,7 @@ pub async fn block_seizes_existing_money(h: &mut Harness) {
     }
 }
 
-/// A block affects only its own account, even without any money.
+/// A block affects only its own account, even if that account has no money.
 pub async fn block_affects_its_own_account_only(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     h.fund(other, 1_000).await;
@@ -148,7 +148,8 @@ pub async fn block_end_with_outdated_amount_is_refused(h: &mut Harness) {
     assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [held + 10, 0, 0, 0]));
 }
 
-/// A change set that is refused for any reason seizes nothing. Cover is checked before any block.
+/// A change set that is refused for any reason seizes nothing. The cover of transfers is checked before any
+/// block.
 pub async fn refused_change_set_blocks_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
@@ -175,7 +176,7 @@ pub async fn refused_change_set_blocks_nothing(h: &mut Harness) {
     assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((50, 200)), [0, 0, 50, 450]));
 }
 
-/// The statement shows the infraction of every blocked centavo, on both sides.
+/// The statement shows the infraction of every blocked centavo, in both entries of each transfer.
 pub async fn statement_explains_blocked_money(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 300).await;
@@ -213,7 +214,7 @@ pub async fn statement_explains_blocked_money(h: &mut Harness) {
     assert_eq!(lines.collect::<Vec<_>>(), expected);
 }
 
-/// Blocked money without a block, and a block without money, are both differences.
+/// The audit reports blocked money without a block, and a block without money.
 pub async fn audit_compares_blocked_balance_with_blocks(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;

@@ -1,5 +1,5 @@
 //! Crypto quotes, deposits, payments and withdrawals are read back exactly as written, are guarded by their versions, and
-//! are listed for their readers.
+//! are found and listed.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::deposit::{
@@ -33,7 +33,7 @@ async fn update(h: &Harness, record: impl Versioned) {
     h.good(steps::write(Write::update(record), start())).await;
 }
 
-/// The quotes are a new quote, a used quote, and a quote with every part of a fee rule.
+/// Each quote is read back new and used, with every part of a fee rule, and by its own account only.
 pub async fn crypto_quotes_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     for side in Side::ALL {
@@ -51,7 +51,7 @@ pub async fn crypto_quotes_come_back(h: &mut Harness) {
     }
 }
 
-/// Two uses of one version: the second is refused.
+/// Of two uses of the same version, the second is refused.
 pub async fn crypto_quote_is_used_once(h: &mut Harness) {
     let quote = a_quote(h.account().await.id, Side::Withdrawal);
     insert(h, quote.clone()).await;
@@ -63,7 +63,7 @@ pub async fn crypto_quote_is_used_once(h: &mut Harness) {
     assert_eq!(stored.used_by.as_deref(), Some("cwd_1"));
 }
 
-/// The quote is the newest of all accounts in its currency.
+/// The newest quote of a currency is found among the quotes of all accounts.
 pub async fn newest_crypto_quote_is_found_by_currency(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut last = None;
@@ -80,7 +80,7 @@ pub async fn newest_crypto_quote_is_found_by_currency(h: &mut Harness) {
     assert_eq!(h.store.find_newest_crypto_quote(Currency::Ltc).await.unwrap(), None);
 }
 
-/// Each state is read back, new and after an update, with all optional values and with none.
+/// Each deposit is read back after its insert, and after an update to each state, with all optional values and with none.
 pub async fn crypto_deposits_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await.id;
     for status in DepositStatus::ALL {
@@ -131,7 +131,7 @@ pub async fn crypto_deposit_is_found_by_its_payment(h: &mut Harness) {
     assert!(matches!(h.commit(again).await, Err(CommitError::Taken { .. })), "a payment has one deposit");
 }
 
-/// The pages contain the visible records of the account.
+/// The pages contain the visible records of the account, the newest first.
 pub async fn crypto_lists_show_visible_records_of_the_account(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let (mut deposits, mut withdrawals) = (Vec::new(), Vec::new());
@@ -235,7 +235,7 @@ pub async fn deposit_payments_come_back_and_wait_for_review(h: &mut Harness) {
     assert_eq!(review, waiting);
 }
 
-/// Updates that wait together are judged by the versions of the record, whose key has three columns.
+/// Updates with consecutive versions that wait for one batch are all accepted. The key of the record has three columns.
 pub async fn updates_of_one_payment_in_a_batch_follow_each_other(h: &mut Harness) {
     let deposit = a_deposit(h.account().await.id);
     insert(h, deposit.clone()).await;
@@ -276,7 +276,7 @@ pub async fn credited_crypto_deposit_agrees_with_the_ledger(h: &mut Harness) {
     h.audit().await;
 }
 
-/// A stored fee that differs from the moved fee is a difference.
+/// The audit reports a stored fee that differs from the booked fee.
 pub async fn completed_crypto_withdrawal_agrees_with_the_ledger(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 100_000).await;
@@ -297,7 +297,7 @@ pub async fn completed_crypto_withdrawal_agrees_with_the_ledger(h: &mut Harness)
     h.audit().await;
 }
 
-/// A used quote explains its operation, and a young quote is compared with the next rate.
+/// A used quote stays, because it explains its operation. A young quote stays, because the next rate is compared with it.
 pub async fn expired_unused_crypto_quotes_are_removed(h: &mut Harness) {
     let account = h.account().await.id;
     let [unused, used, young] = [0, 0, 100].map(|second| {
@@ -315,7 +315,7 @@ pub async fn expired_unused_crypto_quotes_are_removed(h: &mut Harness) {
     assert_eq!((is_there(&unused).await, is_there(&used).await, is_there(&young).await), (false, true, true));
 }
 
-/// Each state is read back, new and after an update, with all optional values and with none.
+/// Each withdrawal is read back after its insert, and after an update to each state, with optional values and without.
 pub async fn crypto_withdrawals_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await.id;
     for status in WithdrawalStatus::ALL {

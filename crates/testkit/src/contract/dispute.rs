@@ -9,7 +9,7 @@ use cais_ports::ChangeSet;
 use super::Harness;
 use crate::builders::{an_end_to_end_id, fresh, start};
 
-/// A block under test. Later instances have younger infraction ids.
+/// A block under test. Each new instance has a greater infraction id.
 #[derive(Debug, Clone)]
 pub(super) struct Dispute {
     pub(super) account: AccountId,
@@ -22,7 +22,7 @@ impl Dispute {
         Self { account, infraction: fresh(), end_to_end_id: an_end_to_end_id() }
     }
 
-    /// Sets the amount to block.
+    /// Returns the change set that opens the block, or changes its limit.
     pub(super) fn hold(&self, centavos: i64) -> ChangeSet {
         blocks(vec![self.holds(centavos)])
     }
@@ -32,7 +32,7 @@ impl Dispute {
         BlockChange::Hold { account, infraction, end_to_end_id, limit: Money::from_centavos(centavos) }
     }
 
-    /// Ends the block, which must have that amount.
+    /// Returns the change set that ends the block, which must hold that amount.
     pub(super) fn release(&self, centavos: i64) -> ChangeSet {
         blocks(vec![self.releases(centavos)])
     }
@@ -52,7 +52,7 @@ impl Dispute {
     }
 }
 
-/// Makes changes of blocks, without infraction records.
+/// Returns the change set of these block changes, without infraction records.
 pub(super) fn blocks(blocks: Vec<BlockChange>) -> ChangeSet {
     ChangeSet { blocks, ..ChangeSet::new(start()) }
 }

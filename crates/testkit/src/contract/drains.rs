@@ -13,7 +13,7 @@ use crate::builders::{
     refund_in_status, start, steps,
 };
 
-/// Ended drains are listed too, and a stale change leaves nothing.
+/// Ended drains are listed too, and a stale change has no effect.
 pub async fn drains_are_listed_by_name(h: &mut Harness) {
     let drain =
         |name: &str, since, version| AcquirerDrain { acquirer: AcquirerName::parse(name).unwrap(), since, version };

@@ -54,7 +54,7 @@ pub async fn due_records_come_longest_overdue_first(h: &mut Harness) {
         (45, 50, vec!["10", "30", "40"]),
         (45, 2, vec!["10", "30"]),
         (1_000, 50, vec!["10", "30", "40", "50"]),
-        // At these instants some leases are further ahead than a correct clock can write, so these leases count as expired.
+        // A lease that ends more than 330 s ahead counts as expired, because no correct clock can have written it.
         (-311, 50, vec!["30", "40", "50"]),
         (-321, 2, vec!["10", "30"]),
         (-275, 50, vec![]),

@@ -17,7 +17,7 @@ use crate::builders::{
     a_callback, a_key, a_payment, a_position, an_event, new_refund, pending_charge, queue_of, start, steps,
 };
 
-/// Records, idempotency records, unique values, money and the event counter persist, and continue from there.
+/// Records, idempotency records, unique values, money and the event counter persist.
 pub async fn reopened_store_has_all_records(h: &mut Harness) {
     let account = h.account().await;
     let key = a_key(account.id);

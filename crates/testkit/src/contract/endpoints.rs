@@ -26,7 +26,8 @@ pub async fn endpoints_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// Longest addresses and texts, every script, every set of types, secrets of arbitrary bytes, the ends of time.
+/// The endpoints have the longest and shortest texts, unusual characters, each event type, secrets of arbitrary bytes,
+/// and very early and late instants.
 pub async fn extreme_endpoints_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     let description = |text: &str| Some(Text::parse(text, MAX_DESCRIPTION, LineBreaks::Allowed).unwrap());
@@ -88,7 +89,7 @@ pub async fn endpoints_come_back_changed(h: &mut Harness) {
     }
 }
 
-/// Updates from an older version, and from one that never existed, are refused.
+/// Updates from another version, and of an endpoint that was never stored, are refused.
 pub async fn stale_endpoint_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;

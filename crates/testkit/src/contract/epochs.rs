@@ -28,7 +28,7 @@ pub async fn queues_of_no_active_endpoint_have_no_deliveries(h: &mut Harness) {
         let endpoint = h.endpoint(account, slot).await;
         put_one(h, &endpoint).await;
         let after = moved(h, end(endpoint.clone())).await;
-        // A caller that read the endpoint before it ended, or did not read it at all, puts deliveries.
+        // One caller read the endpoint before its end, and one after it. Both put a delivery.
         for key in [put_one(h, &endpoint).await, put_one(h, &after).await] {
             assert_cancelled(h, &[key]).await;
         }
@@ -49,7 +49,8 @@ pub async fn queues_of_no_active_endpoint_have_no_deliveries(h: &mut Harness) {
     assert_eq!(claim(h, &[&called], 10).await.len(), 1);
 }
 
-/// Readers see the cancellation at once, and the store applies it soon. Later epochs of the endpoint do not end the cancellation.
+/// Reads show the cancellation at once, and `cancel_stale` stores it later. Later epochs of the endpoint do not end the
+/// cancellation.
 pub async fn waiting_delivery_is_cancelled_when_endpoint_ends(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -135,7 +136,8 @@ pub async fn cancelled_delivery_can_be_put_again(h: &mut Harness) {
     }
 }
 
-/// The delivery is still in flight to the endpoint in its earlier epoch; the outcome of that attempt changes nothing.
+/// The delivery is still in flight to the endpoint in its earlier epoch. The attempt is logged, but its outcome does not
+/// end the delivery.
 pub async fn delivery_cancelled_in_flight_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -194,7 +196,7 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
 
     let third = h.endpoint(account, 2).await;
     put_one(h, &third).await;
-    assert_eq!(claim_one(h, &third, 1_000).await.failing_since, None, "another endpoint is another matter");
+    assert_eq!(claim_one(h, &third, 1_000).await.failing_since, None, "another endpoint has its own failures");
     let active = restarted(h, endpoint).await;
     put_one(h, &active).await;
     assert_eq!(claim_one(h, &active, 1_000).await.failing_since, None);
@@ -209,7 +211,8 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     assert_eq!(h.store.failing_since(queue_of(&other)).await.unwrap(), None);
 }
 
-/// Earlier deliveries and deliveries of later events wait, and are sent in order after the endpoint is active again.
+/// Earlier deliveries and deliveries of later events wait. They are sent in the order of their due times after the
+/// endpoint is active again.
 pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, calm) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);

@@ -10,12 +10,12 @@ use super::Harness;
 use super::harness::{after_s, all_at_once, walk_events};
 use crate::builders::{an_event, fresh, start, steps};
 
-/// The longest time until a reader returns a commit.
+/// The longest time until the reader has read all events of a round.
 const DEADLINE: Duration = Duration::from_mins(1);
 /// The types of the events of these tests, in turn.
 const KINDS: [EventType; 3] = [EventType::ChargePaid, EventType::PayoutFailed, EventType::InfractionOpened];
 
-/// Data of any bytes is read back, with the assigned sequence number.
+/// Event data is read back with the same bytes and the assigned sequence number.
 pub async fn event_data_is_read_back_byte_for_byte(h: &mut Harness) {
     let account = h.account().await.id;
     let data = ["{}", "{\"a\":\"\u{1F980} \\u0000 \\\\ '\"}", "{ \"b\" : [1.50, null] }"].map(str::to_owned);
@@ -31,7 +31,7 @@ pub async fn event_data_is_read_back_byte_for_byte(h: &mut Harness) {
     }
 }
 
-/// Newest first, or after a sequence number oldest first; page by page, each event once.
+/// The list is newest first, or oldest first after a sequence number. The pages contain each event once.
 pub async fn events_are_listed_in_both_directions(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let written = fill(h, account, 13).await;
@@ -48,7 +48,7 @@ pub async fn events_are_listed_in_both_directions(h: &mut Harness) {
     }
 }
 
-/// The filter works in both directions, together with a cursor.
+/// The filter by type works in both directions, and together with `after_sequence`.
 pub async fn events_of_one_type_are_listed(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 13).await;
@@ -68,7 +68,7 @@ pub async fn events_of_one_type_are_listed(h: &mut Harness) {
     }
 }
 
-/// Only the events of that resource and account, oldest first, up to the limit.
+/// The list has only the events of that resource and account, oldest first, up to the limit.
 pub async fn events_of_one_resource_are_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut written = Vec::new();
@@ -100,7 +100,7 @@ pub async fn walk_through_events_is_stable_while_events_arrive(h: &mut Harness) 
         assert_eq!(newer, Page { rows: expected, has_more: true }, "after {from}");
     }
 
-    // The forward reader returns the new events; the backward reader does not.
+    // The forward reader returns all new events. The backward reader returns only events older than its first page's newest.
     let (mut back, mut forth): (Vec<StoredEvent>, Vec<StoredEvent>) = (Vec::new(), Vec::new());
     let mut come = Vec::new();
     for round in 0.. {
@@ -120,7 +120,7 @@ pub async fn walk_through_events_is_stable_while_events_arrive(h: &mut Harness) 
     assert!(back.into_iter().eq(written.iter().chain(come.iter().take(2)).rev().cloned()));
 }
 
-/// Events of other accounts are not found by id, and are no valid cursor.
+/// Events of other accounts are not found by id, and are not listed.
 pub async fn foreign_events_are_not_found(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let own = fill(h, account, 3).await;

@@ -56,7 +56,8 @@ pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
     }
 }
 
-/// The subscription of an inactive or ended endpoint has no effect, even if a charge names the endpoint.
+/// An ended endpoint gets no delivery, even if a charge names the endpoint. An endpoint of another account gets none
+/// either.
 pub async fn inactive_and_ended_endpoints_get_no_delivery(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(3);
@@ -78,7 +79,8 @@ pub async fn inactive_and_ended_endpoints_get_no_delivery(h: &mut Harness) {
     assert_eq!(deliveries(h, &foreign).await, []);
 }
 
-/// The endpoint that a charge named gets a delivery even after it moved, and so does the current endpoint of its old address.
+/// The endpoint that a charge named gets a delivery even after a change of its address. The current endpoint of the old
+/// address gets one too.
 pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = |slot| Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, slot) };
@@ -153,7 +155,7 @@ pub async fn refused_change_set_leaves_no_delivery(h: &mut Harness) {
     }
 }
 
-/// The endpoint gets no delivery of the event about its own end. The other endpoints of the account do.
+/// The event about the end of an endpoint is not sent to that endpoint, but to the other endpoints of the account.
 pub async fn ended_endpoint_gets_no_event_of_its_end(h: &mut Harness) {
     let account = h.account().await.id;
     let (ending, other) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -204,7 +206,7 @@ pub async fn deliveries_match_events_under_load(h: &mut Harness) {
     }
 }
 
-/// Events race with the end of an endpoint. Earlier deliveries are cancelled, and no later ones are created.
+/// Events race with the end of an endpoint. Afterwards all its deliveries are cancelled, and none is due.
 pub async fn endpoint_ended_meanwhile_has_no_pending_delivery(h: &mut Harness) {
     let account = h.account().await.id;
     for slot in 0..4 {

@@ -229,7 +229,7 @@ pub(super) async fn all_at_once(
     outcomes
 }
 
-/// Returns the instant that many seconds after the beginning.
+/// Returns the instant that many seconds after [`start`], the beginning of each test.
 pub(super) fn after_s(seconds: i64) -> jiff::Timestamp {
     use jiff::ToSpan as _;
     start() + seconds.seconds()
@@ -287,7 +287,8 @@ pub(super) fn winners(outcomes: &[Result<Committed, CommitError>], expected: imp
     outcomes.iter().filter(|outcome| outcome.is_ok()).count()
 }
 
-/// Returns the instant in an identifier. Stores may rely on it: ids contain the time of creation, to the minute.
+/// Returns the instant in an identifier. Stores rely on the fact that this instant differs from the creation of the
+/// record by at most a minute.
 pub(super) fn instant<K: IdKind>(id: Id<K>) -> jiff::Timestamp {
     jiff::Timestamp::from_millisecond(i64::try_from(id.timestamp_ms()).unwrap()).unwrap()
 }

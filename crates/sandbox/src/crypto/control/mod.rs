@@ -26,9 +26,9 @@ use crate::{
 /// A deposit that the tester makes. The default is the exact amount in the payment's coin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CryptoDeposit {
-    /// The amount as a decimal text, by default the payment's.
+    /// The amount as a decimal text, by default the amount to pay.
     pub amount: Option<String>,
-    /// The code of another coin: the wrong asset.
+    /// The code of the deposited coin, if it is not the payment's coin.
     pub currency: Option<String>,
     /// `true`: the deposit stays `confirming` until the tester moves it.
     pub hold: bool,
@@ -47,7 +47,7 @@ pub struct CoinValues {
     pub payout_fee: Option<String>,
     /// The account's balance.
     pub balance: Option<String>,
-    /// `false`: the coin is off.
+    /// `false`: the coin is off, so new payments and withdrawals are refused.
     pub enabled: Option<bool>,
     /// `false`: the processor has no price of the coin.
     pub priced: Option<bool>,
@@ -66,7 +66,7 @@ pub struct CoinState {
     pub payout_fee: String,
     /// The account's balance.
     pub balance: String,
-    /// `false`: the coin is off.
+    /// `false`: the coin is off, so new payments and withdrawals are refused.
     pub enabled: bool,
     /// `false`: the processor has no price of the coin.
     pub priced: bool,
@@ -112,7 +112,7 @@ impl Control {
     /// Sends the notification of a payment's or withdrawal's current status again.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] without a URL.
+    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] if the client gave no URL.
     pub fn repeat_crypto_ipn(&self, id: &str) -> Result<(), ControlError> {
         self.psp.repeat_ipn(id_of(id)?)
     }
@@ -136,7 +136,7 @@ impl Control {
         self.psp.set_coin(code, values)
     }
 
-    /// Returns the id of the newest payment to the address of a payment.
+    /// Returns the id of the newest child of a payment, or the payment's own id without a child.
     ///
     /// # Errors
     /// [`ControlError::NotFound`].

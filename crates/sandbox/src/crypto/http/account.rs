@@ -9,7 +9,7 @@ use crate::{
     requests::Operation,
 };
 
-/// `POST /v1/auth` `{email, password}`: a JWT. No key is needed, and both values are case-sensitive.
+/// `POST /v1/auth` `{email, password}`: a JWT. No API key is needed, and both values are case-sensitive.
 ///
 /// # Errors
 /// 401 for a wrong login, 400 for missing or unknown fields.

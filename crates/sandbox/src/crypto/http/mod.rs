@@ -20,7 +20,7 @@ use crate::{psp::Psp, requests::Operation};
 /// The first part of every path.
 pub const PATH: &str = "/v1/";
 
-/// The processor, shared by handlers.
+/// The simulator, shared by handlers.
 pub type Shared = web::Data<Arc<Psp>>;
 
 /// The header of the API key.
@@ -61,7 +61,7 @@ pub fn json(status: StatusCode, body: &impl Serialize) -> Result<HttpResponse, C
     Ok(HttpResponse::build(status).content_type("application/json; charset=utf-8").body(bytes))
 }
 
-/// Returns the answer `OK` as plain text.
+/// Returns the answer `OK`. Its content type is `text/html`.
 #[must_use]
 pub fn ok_text() -> HttpResponse {
     HttpResponse::Ok().content_type("text/html; charset=utf-8").body("OK")

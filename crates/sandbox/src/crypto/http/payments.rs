@@ -68,10 +68,10 @@ pub(super) fn coin(code: &str) -> Result<&'static Coin, CryptoError> {
     coins::find(code).ok_or_else(|| CryptoError::currency(code))
 }
 
-/// Returns a URL for notifications.
+/// Returns `text` if it is a URL for notifications.
 ///
 /// # Errors
-/// 400 unless the URL begins with `http`.
+/// 400 unless the text begins with `http://` or `https://`.
 pub(super) fn url(text: String) -> Result<String, CryptoError> {
     let is_url = text.starts_with("http://") || text.starts_with("https://");
     if is_url { Ok(text) } else { Err(CryptoError::invalid("\"ipn_callback_url\" must be a valid uri")) }

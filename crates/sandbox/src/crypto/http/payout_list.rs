@@ -66,7 +66,7 @@ fn renamed(rows: Vec<Value>) -> Vec<Value> {
     rows.into_iter().map(rename).collect()
 }
 
-/// `GET /v1/payout`: withdrawals by creation, the newest first. `unique_external_id` is shown, but is not a filter.
+/// `GET /v1/payout`: withdrawals by creation, by default the newest first. `unique_external_id` is shown, but is not a filter.
 ///
 /// # Errors
 /// 403 without the API key, or while payouts are switched off. 400 for unknown parameters.

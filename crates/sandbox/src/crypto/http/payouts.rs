@@ -31,7 +31,7 @@ pub(super) fn check_allowed(psp: &Psp) -> Result<(), CryptoError> {
 /// `POST /v1/payout/validate-address` `{address, currency, extra_id}`: `OK` as text.
 ///
 /// # Errors
-/// 403 without the API key, 400 for an address that is not the currency's.
+/// 403 without the API key, 400 for an unknown currency, or an address that is not valid for it.
 pub async fn validate(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, CryptoError> {
     admit(&psp, &request, Operation::CryptoAddressCheck)?;
     let mut body = Fields::of_body(&request, payload).await?;

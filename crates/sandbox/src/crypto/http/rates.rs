@@ -24,7 +24,7 @@ pub async fn status() -> Result<HttpResponse, CryptoError> {
     answer(StatusCode::OK, &json!({ "message": "OK" }))
 }
 
-/// `GET /v1/currencies`: codes, or objects with `fixed_rate=true`.
+/// `GET /v1/currencies`: codes; with `fixed_rate=true`, objects with the minimum of a deposit.
 ///
 /// # Errors
 /// 403 without the API key.

@@ -60,7 +60,7 @@ pub fn read<'a>(batch: &Batch, withdrawal: &'a Withdrawal) -> WithdrawalView<'a>
     }
 }
 
-/// Returns a withdrawal in the answer to its creation: always `WAITING`, as documented.
+/// Returns a withdrawal for the answer to its creation. The status in that answer is always `WAITING`, as the real API documents.
 #[must_use]
 pub fn created<'a>(batch: &Batch, created: &'a Withdrawal) -> WithdrawalView<'a> {
     WithdrawalView { status: WithdrawalStatus::Waiting, ..read(batch, created) }

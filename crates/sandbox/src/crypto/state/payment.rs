@@ -105,7 +105,7 @@ pub struct Payment {
 }
 
 impl Payment {
-    /// Returns the instant of the next change by the clock alone.
+    /// Returns the instant when the clock alone changes the status; `None` in a status that only the tester can change.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {
         match self.status {

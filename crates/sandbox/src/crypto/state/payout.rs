@@ -75,13 +75,13 @@ pub struct Withdrawal {
     pub hash: Option<Box<str>>,
     /// `error`.
     pub error: Option<Box<str>>,
-    /// `requested_at`: the start of the work.
+    /// `requested_at`: the instant of the verification.
     #[serde(with = "wire::optional_micros")]
     pub requested_at: Option<Timestamp>,
     /// `updated_at`.
     #[serde(with = "wire::optional_micros")]
     pub updated_at: Option<Timestamp>,
-    /// The outcome.
+    /// The outcome that follows the verification.
     pub fate: WithdrawalEnd,
     /// The instant at which the withdrawal becomes final.
     #[serde(with = "wire::optional_micros")]
@@ -89,7 +89,7 @@ pub struct Withdrawal {
 }
 
 impl Withdrawal {
-    /// Returns the next status by the clock alone.
+    /// Returns the status to which the clock alone moves the withdrawal next.
     #[must_use]
     pub fn next_status(&self) -> WithdrawalStatus {
         match (self.status, self.fate) {
@@ -100,7 +100,7 @@ impl Withdrawal {
         }
     }
 
-    /// Returns the instant of the next change by the clock alone.
+    /// Returns the instant when the clock alone changes the status; `None` if only the tester can change the status.
     fn due_at(&self, verified_by: Timestamp) -> Option<Timestamp> {
         match self.status {
             WithdrawalStatus::Creating => Some(verified_by),
@@ -126,7 +126,7 @@ pub struct Batch {
     /// The instant of the verification.
     #[serde(with = "wire::optional_micros")]
     pub verified_at: Option<Timestamp>,
-    /// The requests for verification so far.
+    /// The number of requests for verification so far.
     pub verifications: u32,
     /// The codes of earlier requests for the verification of this batch. None of them is accepted again.
     pub codes: Vec<Box<str>>,
@@ -135,7 +135,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Returns the instant of the next change by the clock alone.
+    /// Returns the earliest instant when the clock alone changes the status of a withdrawal.
     #[must_use]
     pub fn due_at(&self) -> Option<Timestamp> {
         let verified_by = self.created_at.saturating_add(VERIFICATION_TIME).unwrap_or(Timestamp::MAX);

@@ -10,7 +10,7 @@ use crate::{
     woovi::{error::WooviError, paging::Query, views::charge},
 };
 
-/// The statuses of the filter.
+/// The values that the filter `status` accepts.
 const STATUSES: [&str; 3] = ["ACTIVE", "COMPLETED", "EXPIRED"];
 
 /// Lists charges by creation, the newest first. Removed charges are absent.

@@ -35,7 +35,7 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Woo
     Ok(answer(&json!({ "pageInfo": info, "disputes": disputes })))
 }
 
-/// `GET /dispute/{endToEndId}`: the newest dispute of a Pix, or the one with this id.
+/// `GET /dispute/{endToEndId}`: the newest dispute of the Pix with this end-to-end id, or the dispute with this id.
 ///
 /// # Errors
 /// 400 for an unknown dispute.
@@ -79,7 +79,7 @@ fn document(value: Value) -> Result<Document, WooviError> {
     Ok(document)
 }
 
-/// Returns a document at the address of the institution's copy.
+/// Returns a document with the address that a copy at the institution would have.
 fn view(psp: &Psp, document: &Document) -> Value {
     let name = hex::encode(digest(&SHA256, document.url.as_bytes()).as_ref().iter().take(16));
     json!({

@@ -30,7 +30,8 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Woo
     Ok(answer(&json!({ "status": "OK", "pageInfo": info, "transactions": transactions })))
 }
 
-/// `GET /transaction/{id}` by end-to-end id or `globalID`: a received Pix, or the return of a sent one.
+/// `GET /transaction/{id}`: the received Pix with this end-to-end id, or the return of a sent Pix with this `rtrId`. The path may also
+/// contain the `globalID` of either.
 ///
 /// # Errors
 /// 400 for an unknown transaction.

@@ -114,7 +114,7 @@ pub async fn events(request: HttpRequest, psp: Shared) -> Result<HttpResponse, W
     Ok(answer(&json!({ "events": events })))
 }
 
-/// `GET /webhook/public-keys`: the key of `x-webhook-signature`. Needs no `AppID`.
+/// `GET /webhook/public-keys`: the key of `x-webhook-signature`. The request needs no `AppID`.
 pub async fn public_keys(psp: Shared) -> HttpResponse {
     psp.requests.count(Operation::WooviPublicKey);
     let key = json!({ "key_identifier": webhook_key::identifier(), "is_current": true, "key": webhook_key::PUBLIC });

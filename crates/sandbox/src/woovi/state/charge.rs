@@ -1,4 +1,4 @@
-//! The names of a charge that only this API has.
+//! The identifiers and the customer of a charge that only this API has.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::wire;
 pub struct Customer {
     /// The name.
     pub name: Box<str>,
-    /// A CPF or CNPJ, bare.
+    /// A CPF or CNPJ, without punctuation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tax_id: Option<Box<str>>,
     /// The e-mail address.

@@ -93,7 +93,7 @@ pub struct Webhook {
     /// The header `Authorization` of deliveries, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization: Option<Box<str>>,
-    /// `false`: no deliveries.
+    /// `false`: no events are delivered, only the test at the registration.
     pub is_active: bool,
     /// The instant of registration.
     #[serde(with = "wire::micros")]

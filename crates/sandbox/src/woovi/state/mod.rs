@@ -40,7 +40,7 @@ pub enum WooviChange {
         /// The txid of the charge.
         txid: Arc<str>,
     },
-    /// A payment was requested, not approved.
+    /// A payment was requested and waits for its approval.
     Payment(PaymentRequest),
     /// A request repeated the `correlationID` of a payment and was refused.
     PaymentRepeated {
@@ -73,7 +73,7 @@ pub enum WooviChange {
     DeliveryEnded {
         /// The number of the delivery.
         number: u64,
-        /// True if answered 2xx.
+        /// `true` if the delivery was answered 2xx.
         delivered: bool,
     },
     /// Snapshots only: the evidence, the webhooks and the waiting deliveries.

@@ -26,7 +26,7 @@ pub struct PaymentRequest {
     /// The instant of the request.
     #[serde(with = "wire::micros")]
     pub created_at: Timestamp,
-    /// True if a person removed the payment before its approval.
+    /// `true` if a person removed the payment before its approval.
     #[serde(default)]
     pub is_removed: bool,
     /// The number of requests with this `correlationID`, refused repeats included.
@@ -42,7 +42,7 @@ pub struct Document {
     /// The description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Box<str>>,
-    /// The client's id.
+    /// The client's id of the document.
     #[serde(rename = "correlationID", default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<Box<str>>,
 }

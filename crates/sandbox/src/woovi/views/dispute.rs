@@ -1,4 +1,4 @@
-//! Disputes. The parts of the API use different fields and statuses, so each has its own view.
+//! Disputes. Each endpoint and the webhooks show other fields and statuses, so each has its own view.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::{
     wire::instant,
 };
 
-/// The contact of every payer.
+/// The e-mail address and the telephone number of every payer.
 const CONTACT: (&str, &str) = ("pagador@sandbox.cais", "+5511999999999");
 
 /// Returns a dispute as `GET /dispute/{id}` shows one of the type `MED`: without amount and reason.

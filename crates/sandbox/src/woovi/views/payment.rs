@@ -23,7 +23,7 @@ const BANK: &str = "PSP DO RECEBEDOR";
 /// A payment: its request through this API, its send, or both.
 #[derive(Clone, Copy, Debug)]
 pub struct Payment<'a> {
-    /// The request; `None` for a send of another API of the institution.
+    /// The request; `None` for a send that was not requested through this API.
     pub request: Option<&'a PaymentRequest>,
     /// The send; `None` before the approval.
     pub sent: Option<&'a Sent>,
@@ -57,7 +57,7 @@ impl<'a> Payment<'a> {
         self.request.map(|request| request.created_at).or(sent_at).unwrap_or(Timestamp::MIN)
     }
 
-    /// Returns the payment, with its transaction and recipient once approved.
+    /// Returns the payment. After its approval, its transaction and recipient are included.
     #[must_use]
     pub fn view(self) -> Value {
         match self.sent {
@@ -141,7 +141,7 @@ fn destination(sent: &Sent) -> Value {
     })
 }
 
-/// Returns the API's name of a key's kind.
+/// Returns the API's name of the type of a Pix key.
 #[must_use]
 pub fn alias_type(key: &str) -> &'static str {
     PixKey::parse(key).map_or("RANDOM", |key| match key.key_type() {

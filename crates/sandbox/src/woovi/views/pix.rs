@@ -1,4 +1,4 @@
-//! Received Pix and their returns.
+//! Received and sent Pix, and the returns of both.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ const fn status(refund: &Refund) -> &'static str {
     }
 }
 
-/// Returns a return in the form of a charge's refunds.
+/// Returns a return in the form of `/charge/{id}/refund`.
 #[must_use]
 pub fn charge_refund(refund: &Refund) -> Value {
     json!({

@@ -1,5 +1,5 @@
-//! The steps of an infraction, each with its effects on its charge, on the other infractions of the Pix, and on their
-//! blocks.
+//! The change sets of an infraction's steps, with the effects of each step on the charge, on the other infractions of
+//! the Pix, and on their blocks.
 
 use cais_domain::infraction::{Disputed, Infraction, InfractionChange, InfractionStep, NewInfraction};
 use cais_ports::{ChangeSet, Reservation, ReservationKey, ResourceRenderer as _, Write};
@@ -9,8 +9,8 @@ use super::super::records::right;
 use super::{charge_event_of, event_of, write};
 use crate::representation::TextRepresentation;
 
-/// Opens an infraction on the Pix of `disputed`, with the effects that the domain decides. Also reserves the acquirer's
-/// id of the infraction.
+/// Returns the change set that opens an infraction on the Pix of `disputed`, with the effects that the domain decides.
+/// The change set also reserves the acquirer's id of the infraction.
 #[must_use]
 pub fn open_infraction(report: &NewInfraction, disputed: Disputed<'_>, at: Timestamp) -> ChangeSet {
     let step = right(Infraction::open(report.clone(), disputed, at));
@@ -25,13 +25,14 @@ pub fn infraction_key(report: &NewInfraction) -> ReservationKey {
     ReservationKey::Infraction(format!("{}/{}", report.acquirer, report.upstream_id))
 }
 
-/// Updates the stored infraction, without other effects. `infraction` must have the stored version.
+/// Returns the change set that updates the stored infraction, without other effects. `infraction` must have the stored
+/// version.
 #[must_use]
 pub fn update_infraction(infraction: &Infraction, at: Timestamp) -> ChangeSet {
     write(Write::update(infraction.clone()), at)
 }
 
-/// Stores the effects of a step. A step that was taken before has no effects.
+/// Returns the change set that stores the effects of a step. A step that was taken before has no effects.
 #[must_use]
 pub fn move_infraction(step: InfractionStep, at: Timestamp) -> ChangeSet {
     follow(step, Write::update, at)

@@ -36,7 +36,7 @@ use crate::representation::TextRepresentation;
 /// The length of a lease of an idempotency record, in seconds.
 pub const LEASE_S: i64 = 30;
 
-/// Stores the account and its e-mail address.
+/// Returns the change set that stores the account and reserves its e-mail address.
 #[must_use]
 pub fn open_account(account: &Account) -> ChangeSet {
     ChangeSet {
@@ -50,37 +50,37 @@ pub fn open_account(account: &Account) -> ChangeSet {
     }
 }
 
-/// Stores the key.
+/// Returns the change set that stores the API key.
 #[must_use]
 pub fn add_key(key: &ApiKeyRecord) -> ChangeSet {
     write(Write::insert(key.clone()), key.created_at)
 }
 
-/// Stores the callback.
+/// Returns the change set that stores the callback.
 #[must_use]
 pub fn receive(callback: &Callback) -> ChangeSet {
     write(Write::insert(callback.clone()), callback.received_at)
 }
 
-/// Stores a single record.
+/// Returns the change set of a single write.
 #[must_use]
 pub fn write(write: Write, at: Timestamp) -> ChangeSet {
     ChangeSet { writes: vec![write], ..ChangeSet::new(at) }
 }
 
-/// Makes a single movement of money.
+/// Returns the change set of a single transfer.
 #[must_use]
 pub fn transfer(transfer: Transfer) -> ChangeSet {
     ChangeSet { transfers: vec![transfer], ..ChangeSet::new(start()) }
 }
 
-/// Returns the name of the account's record of that key.
+/// Returns the reference to the account's idempotency record of that key.
 #[must_use]
 pub fn idempotency_ref(account: AccountId, key: &str) -> IdempotencyRef {
     IdempotencyRef { account, key: right(IdempotencyKey::parse(key)) }
 }
 
-/// Returns an unanswered record of the first use of a key, for that resource.
+/// Returns the idempotency record of the first use of a key, for that resource, without a stored response.
 #[must_use]
 pub fn new_idempotency_record(name: IdempotencyRef, resource: &str, at: Timestamp) -> NewIdempotencyRecord {
     NewIdempotencyRecord {
@@ -92,13 +92,14 @@ pub fn new_idempotency_record(name: IdempotencyRef, resource: &str, at: Timestam
     }
 }
 
-/// Returns an answer with that status and body, of a new request.
+/// Returns a stored response of that kind with that body, for a new request id.
 #[must_use]
 pub fn answer(kind: ResponseKind, body: &[u8]) -> StoredResponse {
     StoredResponse { kind, request: fresh(), body: body.to_vec() }
 }
 
-/// Stores the charge with its unique values: commit 1 of a creation without an idempotency key.
+/// Returns the change set that stores the charge with its unique values: commit 1 of a creation without an idempotency
+/// key.
 #[must_use]
 pub fn open_charge(charge: &Charge) -> ChangeSet {
     let reserve = |key| Reservation { key, account: charge.account, owner: charge.id.to_string() };
@@ -111,14 +112,14 @@ pub fn open_charge(charge: &Charge) -> ChangeSet {
     }
 }
 
-/// Returns commit 1 of a creation: idempotency record, unique values, intent.
+/// Returns commit 1 of a creation: idempotency record, unique values, charge.
 #[must_use]
 pub fn create_charge(charge: &Charge, name: IdempotencyRef) -> ChangeSet {
     let record = new_idempotency_record(name, &charge.id.to_string(), charge.created_at);
     ChangeSet { idempotency: Some(IdempotencyChange::Take(record)), ..open_charge(charge) }
 }
 
-/// Returns commit 2 of a creation: the charge as issued, and the answer under the record's `fence`.
+/// Returns commit 2 of a creation: the charge as issued, and the stored response, which requires the record's `fence`.
 #[must_use]
 pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Timestamp) -> ChangeSet {
     ChangeSet {
@@ -131,21 +132,21 @@ pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Times
     }
 }
 
-/// Updates the stored charge, without other effects. `charge` must have the stored version.
+/// Returns the change set that updates the stored charge, without other effects. `charge` must have the stored version.
 #[must_use]
 pub fn update_charge(charge: &Charge, at: Timestamp) -> ChangeSet {
     write(Write::update(charge.clone()), at)
 }
 
-/// Credits a payment of the charge by the rules of the domain, without a release delay. `charge` must have the stored
-/// version.
+/// Returns the change set that credits a payment of the charge by the rules of the domain, without a release delay.
+/// `charge` must have the stored version.
 #[must_use]
 pub fn confirm_payment(charge: &Charge, payment: Payment, at: Timestamp) -> ChangeSet {
     credit_payment(charge, payment, 0, at)
 }
 
-/// Credits a payment of the charge by the rules of the domain. The creator's part becomes available after
-/// `release_delay_s` seconds. `charge` must have the stored version.
+/// Returns the change set that credits a payment of the charge by the rules of the domain. The creator's part becomes
+/// available after `release_delay_s` seconds. `charge` must have the stored version.
 #[must_use]
 pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, at: Timestamp) -> ChangeSet {
     let credit = right(charge.clone().credit(payment, release_delay_s, at));
@@ -172,8 +173,8 @@ pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, a
     }
 }
 
-/// Makes the release. Changes nothing before the release is due, or after it was made. `release` must have the stored
-/// version.
+/// Returns the change set that makes the release. The change set is empty before the release is due, and after it was
+/// made. `release` must have the stored version.
 #[must_use]
 pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
     let made = release.clone().release(at);

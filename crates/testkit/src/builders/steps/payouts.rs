@@ -13,8 +13,8 @@ use super::super::records::right;
 use super::{event_of, new_idempotency_record, write};
 use crate::representation::TextRepresentation;
 
-/// Returns the change set that stores the payout with its unique values and its hold: commit 1 of a creation without an
-/// idempotency key.
+/// Returns the change set that stores the payout with its unique values, and moves its money to `in_transit` (the
+/// hold): commit 1 of a creation without an idempotency key.
 #[must_use]
 pub fn open_payout(payout: &Payout) -> ChangeSet {
     let instruction_id = reserve(payout, ReservationKey::InstructionId(payout.instruction_id()));
@@ -70,14 +70,15 @@ pub fn fail_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     move_payout(right(payout.clone().fail("the key has no owner".to_owned(), at)), at)
 }
 
-/// Abandons the payout because the acquirer certainly did not accept it. Its external id is free again.
+/// Returns the change set that abandons the payout because the acquirer certainly did not accept it. The external id of
+/// the payout is free again.
 #[must_use]
 pub fn abandon_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     let unreserve = external_id(payout).into_iter().collect();
     ChangeSet { unreserve, ..move_payout(right(payout.clone().abandon(at)), at) }
 }
 
-/// Reopens an abandoned payout with its external id.
+/// Returns the change set that reopens an abandoned payout and reserves its external id again.
 #[must_use]
 pub fn reopen_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     let reserve = external_id(payout).map(|key| reserve(payout, key)).into_iter().collect();
@@ -85,7 +86,7 @@ pub fn reopen_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     ChangeSet { reserve, ..move_payout(right(payout.clone().reopen(acquirer)), at) }
 }
 
-/// Credits a return of that many centavos of the payout.
+/// Returns the change set that credits a return of that many centavos of the payout.
 #[must_use]
 pub fn take_back(payout: &Payout, centavos: i64, return_id: ReturnId, at: Timestamp) -> ChangeSet {
     let step = right(payout.clone().take_back(Money::from_centavos(centavos), at));

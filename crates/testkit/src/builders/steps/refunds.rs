@@ -1,4 +1,4 @@
-//! The steps of a refund, each with its effects on its charge.
+//! The change sets of a refund's steps, with the effects of each step on the charge.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::ReturnId;
@@ -40,13 +40,14 @@ fn begin_refund(charge: &Charge, request: &NewRefund, step: RefundStep, at: Time
     ChangeSet { reserve: reserve.into_iter().collect(), ..follow(step, Write::insert, at) }
 }
 
-/// Updates the stored refund without a change of its charge. `refund` must have the stored version.
+/// Returns the change set that updates the stored refund without a change of its charge. `refund` must have the stored
+/// version.
 #[must_use]
 pub fn update_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
     write(Write::update(refund.clone()), at)
 }
 
-/// Stores the effects of a step. A step that was taken before has no effects.
+/// Returns the change set that stores the effects of a step. A step that was taken before has no effects.
 #[must_use]
 pub fn move_refund(step: RefundStep, at: Timestamp) -> ChangeSet {
     follow(step, Write::update, at)
@@ -87,7 +88,8 @@ pub fn fail_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet
     move_refund(right(refund.clone().fail(charge.clone(), "the payer's account is closed".to_owned(), at)), at)
 }
 
-/// Abandons the refund because the acquirer certainly did not accept it. Its external id is free again.
+/// Returns the change set that abandons the refund because the acquirer certainly did not accept it. The external id of
+/// the refund is free again.
 #[must_use]
 pub fn abandon_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet {
     let external_id = refund.external_id.clone();

@@ -1,4 +1,4 @@
-//! The steps of a webhook endpoint, and events of any type.
+//! The change sets of a webhook endpoint's steps, and of events of any type.
 
 use cais_domain::merchant::webhook::{Endpoint, EndpointState, EndpointStep};
 use cais_ports::{ChangeSet, NewEvent, Reservation, ReservationKey, Write};
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::super::records::start;
 use super::write;
 
-/// Stores the endpoint with its address and its slot.
+/// Returns the change set that stores the endpoint, and reserves its address and its slot.
 #[must_use]
 pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
     let reserve = |key| Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() };
@@ -17,13 +17,14 @@ pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
     }
 }
 
-/// Updates the stored endpoint. `endpoint` must have the stored version.
+/// Returns the change set that updates the stored endpoint. `endpoint` must have the stored version.
 #[must_use]
 pub fn update_endpoint(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
     write(Write::update(endpoint.clone()), at)
 }
 
-/// Stores the effects of a step. A step that was taken before has no effects. Deletion frees the address and the slot.
+/// Returns the change set that stores the effects of a step. A step that was taken before has no effects. Deletion
+/// frees the address and the slot.
 #[must_use]
 pub fn move_endpoint(step: EndpointStep, at: Timestamp) -> ChangeSet {
     let EndpointStep::Taken(endpoint) = step else {
@@ -34,7 +35,7 @@ pub fn move_endpoint(step: EndpointStep, at: Timestamp) -> ChangeSet {
     ChangeSet { unreserve, ..update_endpoint(&endpoint, at) }
 }
 
-/// Publishes events without other effects.
+/// Returns the change set that publishes events without other effects.
 #[must_use]
 pub fn publish(events: Vec<NewEvent>) -> ChangeSet {
     let at = events.first().map_or_else(start, |event| event.at);
