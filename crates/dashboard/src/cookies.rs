@@ -10,7 +10,7 @@ use crate::state::Site;
 /// A cookie's purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// The session.
+    /// The token of the session.
     Session,
     /// A random value that binds forms to a browser without a session.
     Form,

@@ -29,7 +29,7 @@ pub(crate) enum Failure {
     FileUnfinished,
     /// Too many attempts at a login or a code, or too many requests of a session or an address.
     Throttled,
-    /// A part of the service failed or did not answer in time. The text is for the log.
+    /// A part of the service failed, or exceeded its time limit. The text is for the log.
     Unavailable(String),
 }
 

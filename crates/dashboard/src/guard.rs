@@ -23,7 +23,7 @@ use crate::state::Dashboard;
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
      frame-ancestors 'none'; base-uri 'none'";
 
-/// Runs a page and adds the headers of every page.
+/// Runs the handler of a page, and adds the security headers to its response.
 ///
 /// # Errors
 /// Only errors of the server library. Each [`Failure`] of a page becomes a response.

@@ -8,7 +8,7 @@ use cais_qr_code::QrImages;
 pub(crate) struct Qr {
     /// The image as a data URL.
     pub(crate) url: Arc<str>,
-    /// The width and the height of the image.
+    /// The width, which is also the height, of the image in pixels.
     pub(crate) side_px: u32,
 }
 

@@ -32,7 +32,7 @@ impl Site {
     /// Returns the site at the public URL of the service. `public_url` is `None` in development.
     ///
     /// # Errors
-    /// `public_url` is not a URL.
+    /// A parse error if `public_url` is not a URL.
     pub fn new(public_url: Option<&str>, is_sandbox: bool) -> Result<Self, url::ParseError> {
         let origin = public_url.map(Url::parse).transpose()?.map(|url| url.origin().ascii_serialization());
         Ok(Self { origin, base: public_url.map(str::to_owned), is_sandbox })
@@ -63,7 +63,7 @@ pub struct Dashboard {
     pub currencies: RecentCurrencies,
     /// The log of API requests. A page shows how many of its entries were dropped.
     pub requests: RequestLog,
-    /// The incoming and outgoing money of the last days, by account.
+    /// The incoming and outgoing money of the last 30 days, by account.
     pub totals: DailyTotals,
     /// The address of the pages.
     pub site: Site,

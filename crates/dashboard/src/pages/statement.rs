@@ -120,7 +120,7 @@ fn filter(query: &Query) -> Option<EntryFilter> {
     if days::is_reversed(created) { None } else { Some(EntryFilter { bucket, kind, created }) }
 }
 
-/// A name that is not one of the permitted names.
+/// The error of a name that is not one of the permitted names.
 struct Unknown;
 
 /// Returns the value with this name; `None` without a name.

@@ -143,7 +143,7 @@ impl Seen {
     }
 }
 
-/// A browser.
+/// A browser: its cookies, and the token of its last form.
 pub(super) struct Browser<'w> {
     world: &'w World,
     pub(super) cookies: BTreeMap<String, String>,

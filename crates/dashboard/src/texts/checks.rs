@@ -39,7 +39,7 @@ catalogue! {
     no_difference_read: "Nenhuma diferença no que foi lido.", "No difference in what could be read.";
     differences: "Diferenças", "Differences";
     unread: "Não lido até o fim", "Not read to the end";
-    has_more: "Há mais diferenças. O comando cais reconcile mostra todas.", "There are more differences. The command cais reconcile shows all of them.";
+    has_more: "Há mais diferenças ou linhas ilegíveis. O comando cais reconcile mostra até 10.000.", "There are more differences or unreadable rows. The command cais reconcile shows at most 10,000.";
     kind: "Diferença", "Difference";
     acquirer: "Adquirente", "Acquirer";
     ours: "Aqui", "Here";

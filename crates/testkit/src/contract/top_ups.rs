@@ -17,7 +17,7 @@ const TOO_MUCH: i64 = 1_000_000;
 
 /// Tests every kind of credit by which money becomes available or pending.
 pub async fn credits_of_every_kind_top_up_blocks(h: &mut Harness) {
-    // A paid charge, without and with a delay, and an overpayment.
+    // A paid charge without and with a delay, an overpayment, and an underpayment.
     for (delay_s, centavos, expected) in [(0, 1_000, 940), (600, 1_000, 940), (0, 1_007, 947), (600, 900, 900)] {
         let account = h.account().await.id;
         let (charge, dispute) = (h.pending_charge(account).await, open(h, account).await);
@@ -211,7 +211,7 @@ async fn open(h: &Harness, account: AccountId) -> Dispute {
     dispute
 }
 
-/// Asserts that the block has that amount, and that no other money is left.
+/// Asserts that the block holds the amount `held`, and that no other money is left.
 async fn assert_all_held(h: &Harness, dispute: &Dispute, held: i64) {
     assert_all_held_of(h, dispute, held, 0).await;
 }

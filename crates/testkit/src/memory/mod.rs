@@ -94,7 +94,7 @@ impl MemoryStore {
         self.plan().unreachable = unreachable;
     }
 
-    /// Makes reconciliation's reads of a longer span time out.
+    /// Makes reconciliation's reads of a longer span fail, as a read that times out.
     pub fn set_longest_span(&self, longest: SignedDuration) {
         self.plan().longest_span = Some(longest);
     }

@@ -164,7 +164,7 @@ impl State {
         due.into_iter().filter_map(|(_, key)| self.take(key.id, &endpoint, claim.lease_until)).collect()
     }
 
-    /// Claims the delivery.
+    /// Claims the delivery; `None` if its event is not stored any more.
     fn take(&mut self, id: DeliveryId, endpoint: &Arc<Endpoint>, until: Timestamp) -> Option<ClaimedDelivery> {
         let row = self.deliveries.get(&id)?;
         let mut of_account = self.events.get(&row.key.account).into_iter().flatten();

@@ -89,7 +89,7 @@ pub(super) struct State {
     pub(super) deliveries: BTreeMap<DeliveryId, Row>,
     /// The beginning of the failure of endpoints, in each of their epochs.
     pub(super) failing: BTreeMap<(EndpointId, i64), Timestamp>,
-    /// The last uses of API keys.
+    /// The last use of each API key.
     pub(super) key_uses: BTreeMap<KeyPrefix, KeyUse>,
     /// The logged requests.
     pub(super) requests: BTreeMap<(AccountId, RequestId), LoggedRequest>,

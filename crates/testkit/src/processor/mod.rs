@@ -244,7 +244,7 @@ impl CryptoProcessor for FakeProcessor {
         Ok(ours.pop())
     }
 
-    /// Returns pages of two withdrawals, whatever the period, because the real processor also shows days around the period.
+    /// Returns pages of two withdrawals, whatever the period: the real list, too, contains rows outside of the period.
     async fn list_withdrawals(
         &self,
         request: ListRequest,

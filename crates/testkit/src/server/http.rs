@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-/// The time limit of a reply: longer than each time limit of the service.
+/// The time limit of a reply: longer than the time in which the service answers a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A client of one base URL, with an API key or without.

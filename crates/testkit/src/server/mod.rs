@@ -138,7 +138,7 @@ impl Cais {
         self.environment.remove(name);
     }
 
-    /// Kills the process as a power failure would: none of its code runs any more.
+    /// Kills the process with SIGKILL, so that none of its code runs any more.
     ///
     /// # Errors
     /// If the process is not running.

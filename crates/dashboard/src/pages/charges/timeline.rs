@@ -17,7 +17,7 @@ use crate::texts::Language;
 use crate::texts::charges::ChargesTexts;
 use crate::texts::webhooks::WebhookTexts;
 
-/// The most deliveries of an event that are shown. An account has few active endpoints.
+/// The most deliveries of an event that are shown.
 const MAX_DELIVERIES: usize = 10;
 /// The most attempts of a delivery that are shown, the newest ones.
 const MAX_ATTEMPTS: usize = 10;

@@ -1,4 +1,4 @@
-//! The records that require an action of the user, each with its page.
+//! The records that require an action of the user, each with a link to its page.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
@@ -42,7 +42,7 @@ pub(super) struct Line {
     pub(super) subject: String,
 }
 
-/// Reads the lines of an account, the most urgent first. Each read is bounded.
+/// Reads the lines of an account, the most urgent first. Each query has a limit of rows.
 pub(super) async fn read(visit: &Visit, account: AccountId) -> Result<Vec<Line>, Failure> {
     let mut lines = infractions(visit, account).await?;
     lines.extend(endpoints(visit, account).await?);

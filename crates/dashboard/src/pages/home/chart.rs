@@ -1,4 +1,4 @@
-//! The chart of the last days as an image with fixed coordinates. The browser scales it.
+//! The chart of the last 30 days as an image with fixed coordinates. The browser scales the image.
 
 use cais_domain::money::Money;
 use cais_use_cases::daily_totals::DayTotal;
@@ -6,7 +6,7 @@ use cais_use_cases::daily_totals::DayTotal;
 use crate::format::{self, brl};
 use crate::texts::Language;
 
-/// The width of a day, and the part of it that stays empty between two bars.
+/// The width of a day in the image, and the part of this width that stays empty between two bars.
 const DAY: i64 = 20;
 const GAP: i64 = 4;
 /// The greatest height of a bar. Bars of incoming money rise from the middle, bars of outgoing money fall.
@@ -17,7 +17,7 @@ const MARGIN: i64 = 6;
 /// The line between the bars of incoming and of outgoing money.
 const MIDDLE: i64 = HEIGHT + MARGIN;
 
-/// The chart.
+/// The bars of the chart, and the size of the image.
 pub(super) struct Chart {
     pub(super) width: i64,
     pub(super) height: i64,

@@ -1,5 +1,5 @@
-//! The first page after a login: the balance of a merchant, the money of the last days, and the records that require an
-//! action.
+//! The first page after a login: the balance of a merchant, the money in and out of the last 30 days, and the records
+//! that require an action.
 
 mod attention;
 mod chart;

@@ -6,7 +6,7 @@ use cais_ports::PageRequest;
 use crate::failure::Failure;
 use crate::visit::Visit;
 
-/// The largest number that is counted.
+/// The largest number that is shown exactly.
 const MOST: u32 = 50;
 
 /// The numbers as texts; `50+` for more than 50.
@@ -17,7 +17,7 @@ pub(super) struct Waiting {
     pub(super) callbacks: String,
 }
 
-/// Counts the records. Each read is bounded.
+/// Counts the records. Each query has a limit of rows.
 pub(super) async fn read(visit: &Visit) -> Result<Waiting, Failure> {
     let (queries, more) = (&visit.ports().queries, MOST.saturating_add(1));
     let page = PageRequest { limit: more, starting_after: None };

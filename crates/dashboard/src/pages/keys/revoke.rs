@@ -34,7 +34,7 @@ pub(crate) async fn submit(form: Form, prefix: web::Path<String>) -> Result<Http
     Ok(redirect(&format!("/confirm/{id}")))
 }
 
-/// Returns a key of the merchant that is not revoked.
+/// Returns the merchant's key with this prefix, unless the key is revoked.
 async fn own_key(visit: &Visit, prefix: &str) -> Result<ApiKeyRecord, Failure> {
     let (_, account) = visit.merchant()?;
     let prefix = KeyPrefix::parse(prefix).map_err(|_| Failure::NotFound)?;

@@ -18,7 +18,7 @@ use crate::texts::crypto::CryptoTexts;
 use crate::texts::reviews::ReviewTexts;
 use crate::visit::Visit;
 
-/// The values of a decision.
+/// A decision as its confirmation shows it.
 pub(crate) struct Shown {
     pub(crate) title: &'static str,
     pub(crate) subject: String,
@@ -27,7 +27,7 @@ pub(crate) struct Shown {
     pub(crate) back: String,
 }
 
-/// Returns the values of a decision.
+/// Returns a decision as its confirmation shows it.
 ///
 /// # Errors
 /// [`Failure`] if the store failed.

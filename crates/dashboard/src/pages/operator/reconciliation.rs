@@ -43,7 +43,7 @@ struct ReconciliationPage<'a> {
 struct View {
     day: String,
     counts: Vec<(&'static str, u64)>,
-    /// The acquirers and lists that could not be read to their end, and the rows that could not be read.
+    /// The acquirers with a list that could not be read to its end, or with an unreadable row. Each with the cause.
     unread: Vec<(String, String)>,
     differences: Vec<Row>,
     has_more: bool,

@@ -67,7 +67,7 @@ struct Payment {
     state: PayState,
 }
 
-/// Returns the charge of a token, refreshed from its acquirer.
+/// Returns the charge of a token. A pending charge is refreshed from its acquirer first.
 async fn find(dashboard: &Data<Dashboard>, request: &HttpRequest, token: &str) -> Result<Payment, Failure> {
     let ports = &dashboard.logins.ports;
     let now = ports.clock.now();
@@ -90,7 +90,8 @@ pub(crate) async fn pay_in_sandbox(dashboard: &Data<Dashboard>, charge: &Charge)
     // On another thread, because the sandbox writes to disk.
     let paid = block(move || pay(&txid)).await.map_err(|error| Failure::Unavailable(error.to_string()))?;
     paid.map_err(Failure::Unavailable)?;
-    // A new gate permits a read at once. The shared gate limits reads, but the state of the last read is outdated now.
+    // The shared gate permits one read per second, and the last read is older than the payment. A new gate permits a
+    // read at once.
     let name = ChargeName::Id(charge.id);
     fetch::fetch(&dashboard.logins.ports, &SyncGate::new(), charge.account, &name).await?;
     Ok(())

@@ -24,7 +24,7 @@ struct NewPage<'a> {
     page: Layout,
     t: &'static WebhookTexts,
     error: Option<&'a str>,
-    /// The endpoint that already has the URL.
+    /// The id of the endpoint that already has the URL.
     existing: Option<String>,
     fields: Fields,
 }
@@ -62,7 +62,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
 }
 
-/// Returns the endpoint of the account with this URL.
+/// Returns the id of the account's endpoint with this URL.
 async fn with_url(visit: &Visit, account: AccountId, url: &WebhookUrl) -> Result<Option<String>, Failure> {
     let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
     let endpoints = endpoints::list(visit.ports(), account, all).await?.rows;

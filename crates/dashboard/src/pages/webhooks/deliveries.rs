@@ -92,7 +92,8 @@ fn attempt_row(visit: &Visit, attempt: &DeliveryAttempt, t: &'static WebhookText
     }
 }
 
-/// Returns the text of a stored reason. A reason of another version is shown as stored.
+/// Returns the text of a stored reason. A reason of another version of the service is shown as
+/// stored.
 pub(crate) fn reason(stored: &str, t: &'static WebhookTexts) -> String {
     let known = [
         (AttemptError::AddressNotAllowed, t.address_not_allowed),

@@ -9,7 +9,7 @@ use crate::texts::webhooks::WebhookTexts;
 
 /// The name of the field of each event type.
 const EVENT: &str = "event";
-/// The value for all events.
+/// The value of the event field for all events.
 const ALL: &str = "*";
 
 /// The fields as a form shows them.
@@ -52,7 +52,7 @@ impl Fields {
     }
 
     fn with(url: String, description: String, is_chosen: impl Fn(&str) -> bool) -> Self {
-        // The type of tests is no choice: tests are sent on request, whatever the subscription.
+        // `WebhookTest` cannot be chosen: tests are sent on request, whatever the subscription.
         let types = EventType::ALL.into_iter().filter(|kind| *kind != EventType::WebhookTest);
         let types = types.map(EventType::as_str).map(|name| Choice { name, is_chosen: is_chosen(name) });
         Self { url, description, is_all: is_chosen(ALL), types: types.collect() }

@@ -1,4 +1,4 @@
-//! The state of an endpoint as text: active or not, and the result of its recent deliveries.
+//! The state of an endpoint for pages: active or not, and the result of its recent deliveries.
 
 use cais_domain::merchant::webhook::{DisabledReason, Endpoint, EndpointState};
 use cais_ports::{EndpointActivity, EndpointQueue};

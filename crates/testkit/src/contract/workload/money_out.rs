@@ -1,4 +1,5 @@
-//! Payouts, refunds and releases of the workload: every step that the domain allows, from the version that was read or another.
+//! Payouts, refunds and releases of the workload: every step that the domain allows, from the version that was read or from
+//! an older one.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::{AccountId, RefundId};

@@ -44,7 +44,7 @@ struct AccountPage<'a> {
     splits: Vec<SplitRow>,
 }
 
-/// A decision on the KYC that changes its state.
+/// A decision on the KYC that the present state of the KYC permits.
 struct KycDecision {
     change: &'static str,
     text: &'static str,

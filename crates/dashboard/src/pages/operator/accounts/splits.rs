@@ -16,7 +16,7 @@ use crate::pages::charges::shares::{Emails, shares};
 use crate::texts::Language;
 use crate::texts::operator::OperatorTexts;
 
-/// The newest charges among which charges with a split are searched.
+/// The number of newest charges that are searched for splits.
 const NEWEST_CHARGES: u32 = 200;
 /// The most charges with a split that are shown, and the most received splits.
 const SHOWN: u32 = 10;
