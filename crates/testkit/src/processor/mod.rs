@@ -63,7 +63,7 @@ pub struct State {
 /// A simulated processor. Clones share it.
 #[derive(Clone)]
 pub struct FakeProcessor {
-    /// Its configured name.
+    /// The processor's configured name.
     pub name: AcquirerName,
     clock: Arc<ManualClock>,
     state: Arc<Mutex<State>>,

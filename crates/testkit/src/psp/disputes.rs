@@ -118,7 +118,7 @@ impl FakePsp {
         returns.filter(|back| back.nature == ReturnNature::Infraction).map(|back| back.amount.centavos()).sum()
     }
 
-    /// Disables the list of infractions.
+    /// Makes `reports_infractions` return `false`.
     pub fn tell_no_infractions(&self) {
         self.state().reports_infractions = false;
     }
@@ -128,7 +128,7 @@ impl FakePsp {
         self.state().shows_words = false;
     }
 
-    /// Shows neither defenses nor, in lists, the returns of lost infractions.
+    /// Hides whether undecided infractions have a defense, and makes `lists_returns` return `false`.
     pub fn be_vague(&self) {
         self.state().is_vague = true;
     }

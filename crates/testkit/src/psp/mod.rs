@@ -110,7 +110,7 @@ pub enum List {
 /// The moment at which a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// Before the acquirer is called.
+    /// When `FakeAcquirers` returns the acquirer by its name, before the acquirer is called.
     Named,
     /// After an order, before its reply arrives.
     Ordered,
@@ -141,8 +141,7 @@ struct State {
     resting: bool,
     reports_infractions: bool,
     shows_words: bool,
-    /// `true` if undecided infractions do not show whether they have a defense, and lists do not show the returns of lost
-    /// infractions.
+    /// `true` if undecided infractions do not show whether they have a defense, and `lists_returns` returns `false`.
     is_vague: bool,
     shows_defenses: bool,
     shows_received: bool,
@@ -183,7 +182,7 @@ struct State {
 /// A simulated acquirer. Clones share it.
 #[derive(Clone)]
 pub struct FakePsp {
-    /// Its configured name.
+    /// The acquirer's configured name.
     pub name: AcquirerName,
     clock: Arc<ManualClock>,
     state: Arc<Mutex<State>>,

@@ -69,7 +69,7 @@ pub(crate) async fn form(visit: Visit) -> Result<HttpResponse, Failure> {
 /// resumes the same charge.
 struct Refused(String, bool);
 
-/// Creates the charge and leads to its page.
+/// Creates the charge and redirects to its page.
 pub(crate) async fn submit(form: Form, request: HttpRequest) -> Result<HttpResponse, Failure> {
     let Refused(error, is_open) = match send(&form, request.path()).await? {
         Ok(id) => return Ok(redirect(&format!("/charges/{id}"))),

@@ -20,7 +20,7 @@ use crate::format::brl;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
 
-/// Longest description, in characters, as in the API.
+/// The longest description, in characters, as in the API.
 const MAX_DESCRIPTION: usize = 140;
 
 /// A currency in a form.

@@ -19,7 +19,7 @@ use crate::layout::{Layout, redirect};
 use crate::texts::payouts::PayoutTexts;
 use crate::visit::Visit;
 
-/// Longest description, in characters, as in the API.
+/// The longest description, in characters, as in the API.
 const MAX_DESCRIPTION: usize = 140;
 
 #[derive(Template)]
