@@ -17,13 +17,13 @@ use crate::url;
 /// The table of the TOML file with one table per acquirer.
 pub const TABLE: &str = "acquirers";
 
-/// The rule of a key that every kind except `woovi` has.
+/// The rule for a key that is set for `woovi`, although `woovi` does not have the key.
 const NOT_FOR_WOOVI: &str = "must not be set for `woovi`";
 
-/// The rule of a key that only `woovi` has.
+/// The rule for a key that is set for another kind, although only `woovi` has the key.
 const ONLY_FOR_WOOVI: &str = "must be set only for `woovi`";
 
-/// The rule of a key that only `bacen` has.
+/// The rule for a key that is set for another kind, although only `bacen` has the key.
 const ONLY_FOR_BACEN: &str = "must be set only for `bacen`";
 
 /// The name of the built-in sandbox, which no configured acquirer may have.
@@ -302,17 +302,17 @@ fn name(reader: &mut Reader, path: &str) -> Option<AcquirerName> {
     None
 }
 
-/// Returns whether the kind is Woovi; `false` for an unknown kind.
+/// Returns `true` if the kind is Woovi, and `false` for an unknown kind.
 fn is_woovi(kind: Option<AcquirerKind>) -> bool {
     kind == Some(AcquirerKind::Woovi)
 }
 
-/// Returns whether the kind is Efí; `false` for an unknown kind.
+/// Returns `true` if the kind is Efí, and `false` for an unknown kind.
 fn is_efi(kind: Option<AcquirerKind>) -> bool {
     kind == Some(AcquirerKind::Efi)
 }
 
-/// Returns whether the kind is the Central Bank's API Pix; `true` for an unknown kind, so that only the kind is reported as a mistake.
+/// Returns `true` if the kind is the Central Bank's API Pix or unknown, so that of an unknown kind only the kind is a mistake.
 fn is_bacen(kind: Option<AcquirerKind>) -> bool {
     matches!(kind, None | Some(AcquirerKind::Bacen))
 }

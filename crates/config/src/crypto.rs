@@ -44,9 +44,9 @@ keys! {
         base_url: String = processor_url().default("https://api.nowpayments.io");
         /// The API key. Deposits are readable only with the key that created them.
         api_key: Secret = secret_text().required("");
-        /// The secret of the signatures of callbacks (IPN).
+        /// The secret that verifies the signatures of the processor's callbacks (IPN).
         ipn_secret: Secret = secret_text().required("");
-        /// The e-mail of the account's login, for withdrawals and lists.
+        /// The e-mail of the account's login, which withdrawals and the lists of the processor's API require.
         email: String = text("text", |text| Ok::<_, Infallible>(text.to_owned())).required("");
         /// The password of the login.
         password: Secret = secret_text().required("");

@@ -86,7 +86,7 @@ impl<T: 'static> Kind<T> {
         Self { takes, is_literal: false, is_secret: false, is_secret_file: false, read: Box::new(read) }
     }
 
-    /// Marks a file that holds a secret.
+    /// Marks the file as one that holds a secret, so that a warning is given if every user can read it.
     pub fn private(self) -> Self {
         Self { is_secret_file: true, ..self }
     }

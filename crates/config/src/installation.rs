@@ -100,7 +100,7 @@ fn file(data_dir: &Path) -> String {
     data_dir.join(MASTER_KEY_FILE).display().to_string()
 }
 
-/// Returns the file or variable with the key of this start.
+/// Returns the origin of the master key of this start: a file or a variable.
 fn origin(config: &Config) -> String {
     if config.master_key.is_none() {
         return file(&config.data_dir);

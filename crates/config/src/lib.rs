@@ -50,7 +50,7 @@ use reader::Reader;
 const DATA_DIR: &str = "data_dir";
 /// The file of the default database, in the data directory.
 const DATABASE_FILE: &str = "cais.db";
-/// The advice for a master key.
+/// The advice for a missing master key.
 const MAKE_A_KEY: &str = "with PostgreSQL every node needs the same key; make one with `openssl rand -hex 32`";
 
 keys! {

@@ -34,7 +34,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Returns the file of the command line and this process's environment.
+    /// Returns the sources of this process: `file` from the command line, and the environment variables with `CAIS_`.
     #[must_use]
     pub fn of_process(file: Option<PathBuf>) -> Self {
         let variables = std::env::vars_os()

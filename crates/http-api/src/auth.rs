@@ -10,8 +10,7 @@ const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// The scheme of `Authorization` (RFC 6750), in upper or lower case.
 const SCHEME: &str = "bearer";
 
-/// Returns the key from `Authorization: Bearer` or `x-api-key`. If both are sent, or one repeatedly, all values must be
-/// equal.
+/// Returns the key from `Authorization: Bearer` or `x-api-key`. If several values are sent, all of them must be equal.
 ///
 /// # Errors
 /// `missing_api_key` without either header, `invalid_api_key` if the values differ or do not have the form of a key.

@@ -9,7 +9,7 @@ use super::connections::network;
 
 /// The counter of failed authentications, by reason.
 pub const TOTAL: &str = "cais_auth_failures_total";
-/// All reasons.
+/// All values of the counter's label `reason`.
 pub const REASONS: [&str; 8] =
     ["missing", "malformed", "unknown", "wrong_secret", "revoked", "expired", "address_not_allowed", LIMITED];
 /// The reason of a request that was refused without reading the store, because its address had failed too often.

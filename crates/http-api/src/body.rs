@@ -64,7 +64,7 @@ impl Stream for RequestBody {
 /// Reads a JSON body. The body must arrive within the time `within`, so that a slow client cannot hold a connection.
 ///
 /// # Errors
-/// `payload_too_large`, then `unsupported_media_type`; `request_timeout` if the body does not arrive in time;
+/// `payload_too_large`, which precedes `unsupported_media_type`; `request_timeout` if the body does not arrive in time;
 /// `VALIDATION_ERROR` if it does not arrive completely.
 pub async fn json(headers: &HeaderMap, payload: &mut Payload, within: Duration) -> Result<Bytes, ApiError> {
     let body = read(headers, payload, MAX_JSON_BYTES, within, |_| Ok(())).await?;

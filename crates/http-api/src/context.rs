@@ -85,31 +85,31 @@ macro_rules! permissions {
 }
 
 permissions! {
-    /// List and read charges and their refunds.
+    /// The scope to list and read charges and their refunds.
     ChargesRead
-    /// Create and cancel charges, refund them.
+    /// The scope to create, cancel and refund charges.
     ChargesWrite
-    /// List and read payouts.
+    /// The scope to list and read payouts.
     PayoutsRead
-    /// Create payouts.
+    /// The scope to create payouts.
     PayoutsWrite
-    /// Read the timeline.
+    /// The scope to read the timeline.
     TransactionsRead
-    /// Read the balance and the statement.
+    /// The scope to read the balance and the statement.
     BalanceRead
-    /// List and read infractions.
+    /// The scope to list and read infractions.
     InfractionsRead
-    /// Submit defenses.
+    /// The scope to submit defenses.
     InfractionsWrite
-    /// Read crypto currencies, quotes, deposits and withdrawals.
+    /// The scope to read crypto currencies, quotes, deposits and withdrawals.
     CryptoRead
-    /// Create crypto quotes, deposits and withdrawals.
+    /// The scope to create crypto quotes, deposits and withdrawals.
     CryptoWrite
-    /// Read webhook endpoints and deliveries.
+    /// The scope to read webhook endpoints and deliveries.
     WebhooksRead
-    /// Register, change and test webhook endpoints; resend events.
+    /// The scope to register, change and test webhook endpoints, and to resend events.
     WebhooksWrite
-    /// Read events.
+    /// The scope to read events.
     EventsRead
 }
 

@@ -42,7 +42,7 @@ pub struct File {
     pub account: AccountId,
     /// The dialect of the file.
     pub dialect: Dialect,
-    /// The header with the file's name for browsers.
+    /// The value of the header `Content-Disposition`, with the file's name.
     pub disposition: &'static str,
 }
 
@@ -78,7 +78,7 @@ impl Exports {
         Self { places, pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
     }
 
-    /// Reserves the account's place until the value is dropped.
+    /// Reserves the account's place for a file until the returned value is dropped.
     fn enter(&self, account: AccountId) -> Result<ExportPlace, ApiError> {
         self.places.enter(account).ok_or_else(|| {
             let error = ApiError::new(ErrorCode::RateLimitExceeded).retry_after(RETRY_AFTER_S);
@@ -100,9 +100,9 @@ pub const DIALECT: &str = "csv";
 /// The form of a list: a page of JSON, or a file of all rows.
 #[derive(Debug, Clone, Copy)]
 pub enum Wanted<C> {
-    /// The page.
+    /// A page of JSON.
     Page(PageRequest<C>),
-    /// The dialect of the file.
+    /// A file of all rows, in this dialect.
     File(Dialect),
 }
 

@@ -275,7 +275,7 @@ pub struct ErrorDetail<'a> {
     /// The code of the error, for programs.
     #[schema(value_type = Code)]
     pub code: &'static str,
-    /// For people.
+    /// The message, for people.
     pub message: &'a str,
     /// True if the same request may succeed later.
     pub retryable: bool,
@@ -295,7 +295,7 @@ pub struct ErrorDetail<'a> {
 pub struct IssueBody<'a> {
     /// Position of the problem: a field, a parameter, a header, or empty for the body as a whole.
     pub path: &'a str,
-    /// The rule that is broken.
+    /// The rule that the request breaks.
     pub message: &'a str,
 }
 

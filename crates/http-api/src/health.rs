@@ -17,7 +17,7 @@ const READY_WITHIN: Duration = Duration::from_secs(1);
 /// The text format of Prometheus.
 const PROMETHEUS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
-/// Reports liveness: the process responds.
+/// Returns 200, which shows that the process responds.
 pub async fn live() -> HttpResponse {
     alive()
 }
@@ -26,7 +26,7 @@ fn alive() -> HttpResponse {
     reply::rendered(StatusCode::OK, &br#"{"status":"ok"}"#[..])
 }
 
-/// Reports readiness for requests.
+/// Returns 200 if the process and the store can serve requests.
 ///
 /// # Errors
 /// `service_unavailable` while the process is about to stop, and while the store does not respond, accepts no writes,

@@ -71,7 +71,7 @@ pub trait Part: Sized {
     /// `true` if the part is in the body. If no part is in the body, the body stays unread.
     const IN_BODY: bool = false;
 
-    /// Reads the part. Problems are added to `issues`; `None` if the part is unusable.
+    /// Reads the part. Problems are added to `issues`; `None` if no value can be read.
     fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self>;
 }
 
@@ -115,7 +115,7 @@ impl Part for NoQuery {
 
 /// A type of body that is read from JSON and has a schema in the `OpenAPI` document.
 pub trait JsonBody: Sized {
-    /// Reads the body. Problems are added to `issues`; `None` if the body is unusable.
+    /// Reads the body. Problems are added to `issues`; `None` if no value can be read.
     fn read(body: &Node<'_>, issues: &Issues) -> Option<Self>;
 }
 
@@ -178,7 +178,7 @@ impl<T: Part + 'static> FromRequest for Input<T> {
 /// The data of a request that creates a resource under an idempotency key.
 ///
 /// # Errors
-/// As [`Input`]. `idempotency_key_required` and `invalid_idempotency_key` precede the problems of the data.
+/// The errors of [`Input`]. `idempotency_key_required` and `invalid_idempotency_key` precede the problems of the data.
 pub struct Creation<T> {
     /// The key.
     pub key: IdempotencyKey,

@@ -10,13 +10,13 @@ use super::describe::parameters;
 use super::input::{Part, Parts};
 use super::query::Query;
 
-/// The parameter that limits a page.
+/// The parameter for the number of rows in a page.
 pub const LIMIT: &str = "limit";
-/// The parameter that continues a list.
+/// The parameter for the id of the last row of the previous page.
 pub const STARTING_AFTER: &str = "starting_after";
-/// Rows of a page without `limit`.
+/// The number of rows in a page without `limit`.
 pub const DEFAULT_LIMIT: u32 = 50;
-/// Rows of the largest page.
+/// The largest `limit`.
 pub const MAX_LIMIT: u32 = 200;
 
 /// Returns the page that a query requests; `None` after a problem, which is added to `issues`.

@@ -199,7 +199,7 @@ pub async fn pay_charge(
 /// Expires a charge.
 ///
 /// # Errors
-/// As [`pay_charge`].
+/// The errors of [`pay_charge`].
 #[utoipa::path(
     operation_id = "sandboxExpireCharge",
     tag = "sandbox",

@@ -28,7 +28,7 @@ use crate::state::AppState;
 /// The parts of the balance in a statement; money in transit belongs to none.
 const BUCKETS: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
-/// The query of the statement.
+/// The filter of the statement that a query requests, and the form of the response.
 pub struct EntryQuery {
     filter: EntryFilter,
     wanted: Wanted<EntryId>,
@@ -111,7 +111,7 @@ fn error(error: ListError) -> ApiError {
     list_error(error, "names no entry of this account's statement")
 }
 
-/// Maps the error of a list; `unknown_cursor` is the message for an unknown cursor.
+/// Returns the error of a failed list; `unknown_cursor` is the message for an unknown cursor.
 pub fn list_error(error: ListError, unknown_cursor: &'static str) -> ApiError {
     match error {
         ListError::UnknownCursor => ApiError::invalid(vec![Issue::new(STARTING_AFTER, unknown_cursor)]),

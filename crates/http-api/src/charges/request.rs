@@ -42,10 +42,10 @@ pub struct NewCharge {
     /// The caller's own order identifier, unique within the account.
     #[schema(value_type = Option<String>, min_length = 1, max_length = 120)]
     pub external_id: Option<ExternalId>,
-    /// A registered, active webhook endpoint of the account.
+    /// The URL of an active webhook endpoint of the account, which receives the events of this charge.
     #[schema(format = "uri", max_length = 500)]
     pub postback_url: Option<String>,
-    /// Internal split; percentages sum to at most 100.
+    /// Other accounts that receive a part of the net value. Their percentages sum to at most 100.
     #[schema(value_type = Option<Vec<SplitItem>>, max_items = 5)]
     pub split: Vec<SplitItem>,
     /// `true` if `split_rule_id` was sent, which is not supported.

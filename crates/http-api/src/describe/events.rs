@@ -219,7 +219,7 @@ fn delivery(kind: Kind) -> PathItem {
     PathItem::new(HttpMethod::Post, operation.build())
 }
 
-/// Returns `onChargePaid` for `charge.paid`.
+/// Returns the operation id of a type of event, such as `onChargePaid` for `charge.paid`.
 fn operation_id(kind: Kind) -> String {
     kind.as_str().split(['.', '_']).fold("on".to_owned(), |mut id, word| {
         let mut letters = word.chars();

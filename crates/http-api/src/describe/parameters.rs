@@ -33,7 +33,7 @@ pub fn paging() -> Vec<Parameter> {
     let limit = limit.default(Some(Value::from(50))).build();
     let after = "Id of the last row of the previous page.";
     vec![
-        parameter("limit", ParameterIn::Query, false, "Rows of the page.", limit),
+        parameter("limit", ParameterIn::Query, false, "The number of rows in the page.", limit),
         parameter("starting_after", ParameterIn::Query, false, after, text().build()),
     ]
 }

@@ -25,7 +25,7 @@ use crate::{filters, reply};
 /// The parameter for the events after a sequence number, oldest first.
 const AFTER_SEQUENCE: &str = "after_sequence";
 
-/// The query of the list.
+/// The filter and the page that a query requests.
 pub struct EventQuery {
     filter: EventFilter,
     page: EventPage,

@@ -21,7 +21,7 @@ use crate::representation::values::Page;
 use crate::statement::list_error;
 use crate::{filters, reply};
 
-/// The query of the list.
+/// The status and the page that a query requests.
 pub struct InfractionQuery {
     status: Option<InfractionStatus>,
     request: PageRequest<InfractionId>,

@@ -91,7 +91,7 @@ pub fn methods() -> &'static Methods {
 }
 
 /// Completes an operation: adds the security schemes and the headers of successful responses, and marks its body as required or optional.
-/// Operations on `/v1/charges` also declare the further statuses of the contract.
+/// Operations on `/v1/charges` also declare the statuses of the contract that this version does not return.
 fn complete(path: &str, operation: &mut Operation) {
     let none: [&str; 0] = [];
     operation.security = Some(vec![SecurityRequirement::new(BEARER, none), SecurityRequirement::new(X_API_KEY, none)]);

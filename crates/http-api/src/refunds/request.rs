@@ -15,11 +15,13 @@ use crate::rules;
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRefund {
-    /// The payment of the charge to refund, regardless of the charge's status; default: the payment that paid the charge. For an
-    /// overpayment, the excess is refunded first. Only refunds beyond the excess count towards the charge's refunded amount.
+    /// The end-to-end id of the payment to refund, regardless of the charge's status. Default: the payment that paid the
+    /// charge. For an overpayment, the excess is refunded first. Only refunds beyond the excess count towards the charge's
+    /// refunded amount.
     #[schema(value_type = Option<String>, min_length = 32, max_length = 32)]
     pub end_to_end_id: Option<EndToEndId>,
-    /// BRL, at most two decimals. Default: the rest of the charge, or of the payment that `end_to_end_id` names.
+    /// BRL, at most two decimals. Default: the part of the charge, or of the payment in `end_to_end_id`, that is not refunded
+    /// yet.
     #[schema(inline)]
     pub amount: Option<AnyAmount>,
     /// Shown to the payer.

@@ -113,7 +113,7 @@ impl<T> Page<T> {
     }
 }
 
-/// Returns a page of rows that are already JSON, for stored rows or rows with an image.
+/// Returns a page of rows that are already rendered as JSON.
 #[must_use]
 pub fn page_of_json(rows: &[Vec<u8>], next_starting_after: Option<impl Display>) -> Vec<u8> {
     const BEFORE_ROWS: usize = "{\"data\":[".len();

@@ -19,7 +19,7 @@ pub enum FaultMode {
     Ok,
     /// Every call is rejected at once and has no effect.
     Down,
-    /// Answers are delayed.
+    /// Every response is delayed.
     Slow,
     /// The call has its effect, but the response is lost.
     DropReply,

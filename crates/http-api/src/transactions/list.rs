@@ -27,7 +27,7 @@ use crate::representation::values::Page;
 use crate::state::AppState;
 use crate::statement::list_error;
 
-/// The query of the timeline.
+/// The filter of the timeline that a query requests, and the form of the response.
 pub struct TransactionQuery {
     filter: TransactionFilter,
     wanted: Wanted<Cursor>,

@@ -120,7 +120,7 @@ pub async fn pay_deposit(
 /// Moves the newest payment of a deposit to another status.
 ///
 /// # Errors
-/// As [`pay_deposit`].
+/// The errors of [`pay_deposit`].
 #[utoipa::path(
     operation_id = "sandboxMoveCryptoDeposit",
     tag = "sandbox",
@@ -147,7 +147,7 @@ pub async fn move_payment(
 /// Ends the payment period of a deposit.
 ///
 /// # Errors
-/// As [`pay_deposit`].
+/// The errors of [`pay_deposit`].
 #[utoipa::path(
     operation_id = "sandboxExpireCryptoDeposit",
     tag = "sandbox",

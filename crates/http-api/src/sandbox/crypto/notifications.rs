@@ -21,12 +21,12 @@ use crate::{reply, rules};
 /// The largest number of copies of a notification.
 const MAX_COPIES: i64 = 10;
 
-/// The signature of notifications.
+/// The kind of signature that notifications have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotificationSignature {
     /// The right signature.
     Valid,
-    /// The signature with another secret.
+    /// A signature by another secret.
     Wrong,
     /// No signature.
     Missing,
