@@ -13,8 +13,8 @@ struct Resource {
     path: Option<String>,
 }
 
-/// Returns the resource of an event; `None` if the event's data has no id. An unexpected payment has no id of its own, so
-/// its charge is the resource.
+/// Returns the resource of an event; `None` if the event's data has no id. An unexpected payment has no id of its own,
+/// so its charge is the resource.
 fn resource(event: &StoredEvent) -> Option<Resource> {
     let data: Value = serde_json::from_slice(&event.data).ok()?;
     let id = ["id", "charge_id"].into_iter().find_map(|name| data.get(name)?.as_str())?;
