@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use metrics::{counter, gauge};
 
-/// The consecutive failures that open the breaker.
+/// The number of consecutive failures that opens the breaker.
 pub const FAILURES_TO_OPEN: u32 = 5;
 /// The time that the breaker stays open.
 pub const OPEN_FOR: Duration = Duration::from_secs(10);
 
-/// The source of time: monotonic, in tests controlled by the test.
+/// A monotonic clock. Tests supply a clock that they control.
 pub type MonotonicClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// The breaker of one acquirer.

@@ -43,7 +43,7 @@ pub struct Router {
     /// The acquirers in their order.
     members: Vec<Member>,
     drained: RwLock<Vec<AcquirerName>>,
-    /// The numbers of selections of each operation, which rotate acquirers with the same number.
+    /// The counts of selections for each operation, by which acquirers with the same `order` take turns.
     charge_turns: AtomicU32,
     payout_turns: AtomicU32,
 }

@@ -11,7 +11,7 @@ use crate::ports::Ports;
 use crate::work::{Pass, WorkError};
 
 /// The largest number of requests that a node stores in one pass. A pass runs each second and needs one statement of a
-/// few milliseconds. Further requests are only counted.
+/// few milliseconds. Beyond this number, requests are dropped and counted.
 pub const MAX_PER_PASS: usize = 200;
 /// After this number of stored requests of an account, its oldest requests are removed.
 const TRIM_AFTER: u32 = 1_000;

@@ -228,17 +228,17 @@ impl Api {
         self.call(Question { body, header, max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
     }
 
-    /// Requests an access token for the trial. The token is not used for other requests. Returns the raw answer.
+    /// Requests an access token for the trial of the contract. The token is not used for other requests. Returns the raw answer.
     pub(super) async fn ask_token(&self) -> Result<Reply, AcquirerError> {
         self.tokens.request().await
     }
 
-    /// Returns the secret parts of the headers `Authorization` of requests.
+    /// Returns the secret parts of the headers `Authorization`, so that a report can mask them.
     pub(super) fn credentials(&self) -> Vec<String> {
         self.tokens.credentials()
     }
 
-    /// Returns the path and the query of a request to `path`, with a mask in place of the values that the institution requires.
+    /// Returns the path and the query of a request to `path`. A mask replaces the values of the parameters that the institution requires.
     pub(super) fn shown(&self, path: &str, mask: &str) -> String {
         let asked = path.split_once('?').map(|(_, query)| query.to_owned());
         let added = self.decoration.query.iter().map(|(name, _)| format!("{name}={mask}"));

@@ -23,7 +23,7 @@ pub struct BacenConfig {
     pub client_secret: Secret,
     /// The client certificate of mutual TLS.
     pub certificate: Option<Certificate>,
-    /// PEM roots in addition to the system's, for an institution with its own authority.
+    /// PEM roots in addition to the system's, for an institution with its own certificate authority.
     pub extra_root_pem: Option<Vec<u8>>,
     /// The Pix key that receives the payments.
     pub pix_key: PixKey,

@@ -1,4 +1,4 @@
-//! The Central Bank's API Pix (2.9.0), as served by every institution of the standard.
+//! The Central Bank's API Pix (2.9.0), the standard of many institutions. [`Profile`] has the differences between them.
 
 pub(crate) mod api;
 pub(crate) mod callbacks;

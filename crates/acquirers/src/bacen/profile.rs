@@ -26,7 +26,7 @@ pub enum CredentialsIn {
 pub enum Dates {
     /// RFC 3339 with an offset, as in the standard.
     Rfc3339,
-    /// RFC 3339, or without an offset, which means the time of Brasília.
+    /// RFC 3339, with or without an offset. An instant without an offset is in the time of Brasília.
     Brasilia,
 }
 

@@ -35,7 +35,8 @@ pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> 
         .map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 
-/// Requests `GET /v2/pix/{e2eid}/devolucao/{id}`.
+/// Requests `GET /v2/pix/{e2eid}/devolucao/{id}`. Returns `None` if the institution answers that the return does not
+/// exist.
 pub(super) async fn find(
     api: &Api,
     end_to_end_id: &EndToEndId,

@@ -63,7 +63,7 @@ pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> 
     read::payout(body, &Expected::ordered(order)).map_err(|defect| AcquirerError::OutcomeUnknown(defect.reason()))
 }
 
-/// Requests `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`.
+/// Requests `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`. Returns `None` if Efí answers that the Pix does not exist.
 pub(super) async fn find(
     api: &Api,
     instruction_id: &InstructionId,

@@ -7,9 +7,9 @@ use super::problem::Problem;
 
 /// Classifies an unsuccessful answer.
 ///
-/// 401, 403 and 429 prove that the request was not executed. Any other 4xx proves this only if its body names the
-/// refusal, because proxies may answer too. After every other answer, including each 5xx, the request may have been
-/// executed.
+/// 401, 403 and 429 prove that the request was not executed. Any other 4xx, except 408, proves this only if its body
+/// names the refusal, because proxies may answer too. After every other answer, including each 5xx, the request may
+/// have been executed.
 pub(crate) fn of_reply(reply: &Reply) -> AcquirerError {
     of_problem(reply, Problem::read(reply).as_ref())
 }

@@ -91,7 +91,7 @@ async fn create(api: &Api, event: &'static str, url: &str, deadline: Deadline) -
     if reply.status.is_success() { Ok(()) } else { Err(refusal::of_reply(&reply)) }
 }
 
-/// Compares two events without their prefix, which some documents write as `woovi:`.
+/// Compares two events without their prefix, which some of Woovi's documents write as `woovi:`.
 fn is_same(one: &str, other: &str) -> bool {
     let bare = |event: &str| event.rsplit(':').next().unwrap_or_default().to_owned();
     bare(one) == bare(other)

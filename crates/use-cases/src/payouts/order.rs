@@ -20,7 +20,7 @@ use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, Upstr
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// The time for sending. The API answers a POST within 10 s.
+/// The time for sending. This service answers a POST within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 /// The time for a look-up within the same 10 s. The rest is for two commits.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
@@ -53,7 +53,7 @@ impl UpstreamOrder for Payout {
             | SendReply::NotAccepted(_)
             | SendReply::Unknown(_)) => return reply,
         };
-        // A read at once may show the recipient and the outcome. If it finds no record, the reply is used.
+        // A read right after the acceptance may show the recipient and the outcome. Otherwise the reply is used.
         match self.look_up(ports, acquirer).await {
             Evidence::Found(seen) => {
                 let end_to_end_id = seen.end_to_end_id.clone().or(taken.end_to_end_id);
@@ -130,8 +130,7 @@ impl UpstreamOrder for Payout {
 
     async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
         match ports.acquirer(self.acquirer())?.find_payout(&self.instruction_id(), budget).await? {
-            // For an absent payout with an open outcome, the worker sends the order again. The second order approves
-            // the payout.
+            // The worker sends an absent order again. The second order approves the payout.
             Some(upstream) if upstream.awaits_approval && self.agrees(&upstream) => Ok(Refreshed::Absent(self)),
             Some(upstream) => Ok(Refreshed::Shown(sync::apply(ports, self, &upstream).await?)),
             None => Ok(Refreshed::Absent(self)),

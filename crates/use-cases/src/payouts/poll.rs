@@ -11,7 +11,7 @@ use crate::upstream_order::poll::{self, READ_BUDGET};
 use crate::work::{Pass, WorkError};
 
 /// The largest expected difference between the acquirer's clock and the local clock. The period of a list request is
-/// extended by this time at both ends. A payout that the list does not contain is read by itself.
+/// extended by this time at both ends. A payout that the list does not contain is read individually.
 const CLOCKS_DIFFER_BY: SignedDuration = SignedDuration::from_secs(2);
 
 /// Polls at most `PASS_LIMIT` payouts whose outcome is open.
@@ -39,8 +39,8 @@ pub(super) async fn read_lists(
     let mut listed =
         read_listed((&ports.limits, acquirer), hints.collect(), page, |row| Some(row.instruction_id.clone())).await;
     let with_record = |payout: Payout| {
-        // A payout that awaits its approval is read by itself. The order is then sent again with the same identifier,
-        // which approves the payout.
+        // A payout that awaits its approval is read individually. The order is then sent again with the same
+        // identifier, which approves the payout.
         let row = listed.remove(&payout.instruction_id()).filter(|row| !row.awaits_approval);
         (payout, row)
     };

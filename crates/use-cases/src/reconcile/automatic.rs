@@ -2,7 +2,7 @@
 //! The position is the end of the last complete comparison.
 //!
 //! The position of a list advances after each complete window. So after an outage of any length, the worker catches up
-//! in steps, and a restart repeats little.
+//! in steps. A restart repeats only the overlap and the window that was in progress.
 //!
 //! Sent Pix are compared again for as long as they can be returned. Each pass compares the payouts that were sent on one
 //! day, and the returns that were made on that day. Payments and withdrawals of a crypto processor are compared again
@@ -104,7 +104,7 @@ struct Pass<'a> {
     error: Option<StoreError>,
 }
 
-/// Compares the windows that are not compared yet, repairs safe differences, and logs the rest.
+/// Compares the windows that are not compared yet. Repairs missed payments and outcomes, and logs other differences.
 ///
 /// Infractions are updated first, so that an infraction is a difference only if its outcome cannot be applied.
 ///
@@ -149,7 +149,7 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
 
 impl Pass<'_> {
     /// Compares every list of an acquirer. Returns the instant before which its received and sent Pix are compared.
-    /// Returns `None` after an error of the local records.
+    /// Returns `None` if the local records could not be read.
     async fn compare_all(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Option<Timestamp> {
         let received = self.catch_up(name, Source::Received(acquirer)).await;
         if !acquirer.sends_payouts() {

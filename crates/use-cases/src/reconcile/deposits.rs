@@ -150,7 +150,7 @@ fn kind_of(deposit: &Deposit, known: Option<&DepositPayment>, row: &UpstreamDepo
     is_missed.then_some(DifferenceKind::DepositMissed)
 }
 
-/// Returns whether the stored payment has the coins of the row. An unfinished payment with a finished row returns
+/// Returns whether the stored payment has the coins of the row. For an unfinished payment and a finished row, returns
 /// `false`, because the row is newer.
 fn has_taken(payment: &DepositPayment, row: &UpstreamDeposit) -> bool {
     let has_finished = matches!(row.status, UpstreamDepositStatus::PartiallyPaid | UpstreamDepositStatus::Finished);

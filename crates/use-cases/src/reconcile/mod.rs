@@ -1,9 +1,9 @@
-//! Compares the ledger with the lists of the acquirers and of the crypto processor, in both directions. Safe
-//! differences are repaired.
+//! Compares the ledger with the lists of the acquirers and of the crypto processor, in both directions. Missed payments
+//! and missed outcomes can be repaired.
 //!
-//! A missed payment is credited, and a missed outcome is applied, in the usual way: the charge, payout or refund is
-//! refreshed from the acquirer. The same holds for crypto deposits and withdrawals. A Pix is credited only if it has a
-//! txid of this service. The comparison itself sends no order, and no order fails because a list does not contain it.
+//! To repair a difference, the charge, payout or refund is refreshed from the acquirer. The same holds for crypto
+//! deposits and withdrawals. A Pix is credited only if it has a txid of this service. The comparison itself sends no
+//! order, and no order fails because a list does not contain it.
 
 mod automatic;
 mod deposits;
@@ -57,7 +57,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Returns whether the list may not show a row of this instant yet.
+    /// Returns whether a row of this instant may still be missing in the list.
     fn is_young(&self, at: Timestamp) -> bool {
         self.ports.clock.now().duration_since(at) < LISTS_LAG
     }
@@ -69,7 +69,7 @@ impl Run<'_> {
 
 /// Compares the Pix that were received or sent from `from` on and before `until`. Also compares earlier payouts that
 /// were returned in this time, and the crypto payments and withdrawals that were created in it. The coins at the
-/// processor are compared with the ledger. If `repair` is set, safe differences are repaired.
+/// processor are compared with the ledger. If `repair` is set, missed payments and outcomes are repaired.
 ///
 /// A failure at one acquirer, or in the local records of one, does not stop the comparison with the others.
 ///

@@ -1,4 +1,4 @@
-//! Splits a span of time into windows. So only a limited number of local records is in memory at one time.
+//! Splits a span of time into windows, so that only a limited number of local records is in memory at one time.
 
 use jiff::{SignedDuration, Timestamp};
 

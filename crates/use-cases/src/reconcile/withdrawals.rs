@@ -1,7 +1,7 @@
 //! Compares a crypto processor's withdrawals with the stored withdrawals, in both directions.
 //!
-//! An open withdrawal is refreshed from the processor in the usual way. The comparison reverses no outcome and sends no
-//! withdrawal.
+//! To repair a difference, an open withdrawal is refreshed from the processor. The comparison reverses no outcome and
+//! sends no withdrawal.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;

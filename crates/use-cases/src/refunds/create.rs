@@ -162,7 +162,7 @@ impl CreateCommand for CreateRefund {
                 Ok(Some(opened(*step, record, now)))
             }
             Ok(RefundStep::AlreadyTaken(_)) => Ok(None),
-            // Another repeat of the same refund was faster, and has used the rest of the charge.
+            // Another repeat of the same request has already reopened the refund, and holds the rest of the charge.
             Err(_) if abandoned.reread(ports).await?.version != abandoned.version => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -184,7 +184,7 @@ impl CreateCommand for CreateRefund {
 /// Returns the amount of a refund that [`create`] would create now: `amount`, or the whole rest. Writes nothing.
 ///
 /// # Errors
-/// [`CreateRefundError`] if the charge does not allow the refund now, or the store failed.
+/// [`CreateRefundError`] if the account or the charge does not permit the refund now, or the store failed.
 pub async fn preview(
     ports: &Ports,
     account: &Account,

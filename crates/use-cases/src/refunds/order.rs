@@ -16,7 +16,7 @@ use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted,
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// The time for sending. The API answers a POST within 10 s.
+/// The time for sending. This service answers a POST within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 /// The time for a look-up within the same 10 s. The look-up follows a lost reply or a refusal.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);

@@ -80,8 +80,8 @@ impl<K, R> Reading<'_, K, R> {
 /// Reads the spans of a list that contain many rows of `wanted`. The first page of each span is read first. If the
 /// acquirer reports the number of pages, the other pages are read concurrently, and otherwise one after another.
 ///
-/// A row that is missing in the result must be read by itself. Reasons for a missing row: a wrong instant, a list that
-/// lags behind, or a list that cannot be read.
+/// A row that is missing in the result must be read individually. Reasons for a missing row: a wrong instant, a list
+/// that lags behind, or a list that cannot be read.
 pub(crate) async fn read_listed<K, R, F>(
     (limits, acquirer): (&UpstreamLimits, &AcquirerName),
     wanted: Vec<Wanted<K>>,

@@ -26,7 +26,7 @@ pub(super) struct Creation<T> {
     pub earlier: EarlierRequests,
 }
 
-/// The end of a creation.
+/// The result of an attempt to finish a creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The resource is visible, and this is the response from now on.

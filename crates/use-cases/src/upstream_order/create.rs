@@ -79,8 +79,8 @@ async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateErro
     }
 }
 
-/// Returns the response with the owner of the external id. Returns `reason` if there is no owner, or if `reason` comes
-/// before the error of the owner in the order of checks.
+/// Returns the response with the owner of the external id. Without an owner, returns `reason`. If both the owner and
+/// `reason` apply, their [`Precedence`] decides.
 async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
     let precedence = precedence(&reason);
     let name = command.external_id().filter(|_| precedence != Precedence::First);

@@ -62,7 +62,7 @@ pub(crate) enum Precedence {
     AfterConflict,
 }
 
-/// A refusal of one operation.
+/// A refusal by the rules of one operation, for example of refunds.
 pub(crate) trait Refusal: std::error::Error + Send {
     /// Returns the position of the refusal in the order of checks.
     fn precedence(&self) -> Precedence;

@@ -147,7 +147,7 @@ pub(crate) trait KeyedResource: StoredRecord {
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<(Self, ChangeSet)>, StoreError>> + Send;
 
-    /// Applies the rest of the reply after commit 2.
+    /// Applies the parts of the reply that commit 2 did not apply.
     fn follow_up(self, _ports: &Ports, _reply: &Self::Reply) -> impl Future<Output = Result<(), StoreError>> + Send {
         std::future::ready(Ok(()))
     }

@@ -111,8 +111,8 @@ pub(crate) trait UpstreamOrder: StoredRecord {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Self>, QueryError>> + Send;
 
-    /// Pairs the orders of one acquirer with the rows of its lists. The default reads no list, so each order is read by
-    /// itself.
+    /// Pairs the orders of one acquirer with the rows of its lists. The default reads no list, so each order is read
+    /// individually.
     fn read_lists(
         _ports: &Ports,
         _acquirer: &AcquirerName,
@@ -131,8 +131,8 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Applies a record of the acquirer, and returns the stored order.
     fn apply(self, ports: &Ports, record: Self::Record) -> impl Future<Output = Result<Self, StoreError>> + Send;
 
-    /// Ends an order that its acquirer refused and does not have. The default returns an error. The default is for
-    /// orders that are never sent again: such an order cannot be refused here.
+    /// Ends an order that its acquirer does not have, after the acquirer refused its repeat. The default returns an
+    /// error, for orders that are never sent again.
     fn end_refused(self, _ports: &Ports, reason: &str) -> impl Future<Output = Result<Self, StoreError>> + Send {
         let error = format!("{}: the order is never sent again, but was refused: {reason}", self.id());
         std::future::ready(Err(StoreError::Internal(error)))

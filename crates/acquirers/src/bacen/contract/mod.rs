@@ -45,7 +45,7 @@ pub struct ContractStep {
     pub skipped: Option<String>,
 }
 
-/// The values of a trial.
+/// The input of a trial.
 #[derive(Debug, Clone)]
 pub struct ContractTrial {
     /// The txid of the test charge. No charge may have used it before.
