@@ -1,5 +1,5 @@
-//! The measured databases: a PostgreSQL server that is started here with fsync, or a SQLite file. An existing database is
-//! never used.
+//! The measured databases: a PostgreSQL server that this program starts with fsync, or a SQLite file. An existing
+//! database is never used.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ const OWNER: &str = "bench";
 /// The database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// A PostgreSQL server started here, with fsync.
+    /// A PostgreSQL server that this program starts, with fsync.
     Postgres,
-    /// A file, with `synchronous=FULL`.
+    /// A SQLite file, with `synchronous=FULL`.
     Sqlite,
 }
 
@@ -82,7 +82,7 @@ impl Postgres {
         self.cluster.sql(url, sql).map(drop)
     }
 
-    /// Returns the single whole number of a query.
+    /// Runs a query and returns its result, a single whole number.
     ///
     /// # Errors
     /// If the query fails or returns anything else.

@@ -27,7 +27,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Detects the machine. Unknown values are `unknown`.
+    /// Detects the machine. Unknown texts are `unknown`, and an unknown amount of memory is 0.
     #[must_use]
     pub fn look(server: Option<&Postgres>) -> Self {
         let program = server.map(|server| server.program("postgres").display().to_string());
@@ -44,7 +44,7 @@ impl Machine {
         }
     }
 
-    /// Returns one line for people.
+    /// Returns the machine as one line of text.
     #[must_use]
     pub fn line(&self) -> String {
         format!(

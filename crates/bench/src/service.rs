@@ -162,7 +162,7 @@ impl Service {
             let answer = connection.ask(&get("/v1/balance", key)).await?;
             ensure!(answer.status == 200, "{}", String::from_utf8_lossy(answer.body));
             let balance: Value = serde_json::from_slice(answer.body)?;
-            let total = balance.get("total_balance").context("a balance")?.to_string();
+            let total = balance.get("total_balance").context("no balance")?.to_string();
             let (reais, cents) = total.split_once('.').unwrap_or((&total, "0"));
             let cents: u64 = format!("{cents:0<2}").parse()?;
             centavos = centavos.saturating_add(reais.parse::<u64>()?.saturating_mul(100)).saturating_add(cents);

@@ -12,7 +12,7 @@ use crate::Ports;
 /// An operator's change of one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditedChange {
-    /// The command, for example `account.suspend`.
+    /// The name of the action, for example `account.suspend`.
     pub action: &'static str,
     /// The public id of the record, the prefix of an API key, or the name of an acquirer.
     pub subject: String,
@@ -58,7 +58,7 @@ impl Fields {
         self.with(name, format_args!("\"{value}\""))
     }
 
-    /// Adds a text; no field for `None`.
+    /// Adds a text. Adds no field for `None`.
     pub(crate) fn optional_text(self, name: &'static str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.text(name, value),
@@ -66,7 +66,7 @@ impl Fields {
         }
     }
 
-    /// Adds a text; `null` for `None`.
+    /// Adds a text, or `null` for `None`.
     pub(crate) fn nullable_text(self, name: &'static str, value: Option<impl Display>) -> Self {
         match value {
             Some(value) => self.text(name, value),
@@ -89,7 +89,7 @@ impl Fields {
         self.with(name, format_args!("{value}"))
     }
 
-    /// Returns the object.
+    /// Returns the fields as a JSON object.
     pub(crate) fn into_json(self) -> Vec<u8> {
         format!("{{{}}}", self.0).into_bytes()
     }

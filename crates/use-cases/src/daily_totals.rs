@@ -23,8 +23,8 @@ pub const DAYS: i64 = 30;
 const STEP: u32 = 10_000;
 /// The largest number of steps of [`DailyTotals::catch_up`]. Together they count at most 50 million entries.
 const MAX_STEPS: u32 = 5_000;
-/// Entries of this last period are read again each time. A node with another clock may still store an entry with an
-/// earlier id.
+/// Entries of this last period are read again each time, because a node whose clock is behind may still store an entry
+/// with an earlier id.
 const SETTLED_AFTER: SignedDuration = SignedDuration::from_mins(2);
 /// The largest number of accounts with sums in memory. Each account has at most 720 hours. When the limit is reached,
 /// the sums of all accounts are removed from memory and computed again.
@@ -56,7 +56,7 @@ pub struct DayTotal {
     pub outgoing: Money,
 }
 
-/// The sums of the last days.
+/// The sums of the last 30 days.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
     /// The days in ascending order. The last day is today.
@@ -174,7 +174,7 @@ fn first_day(now: Timestamp) -> Date {
     today.saturating_sub(DAYS.saturating_sub(1).days())
 }
 
-/// Returns the first instant that counts.
+/// Returns the beginning of the first day that has sums.
 fn beginning(now: Timestamp) -> Timestamp {
     first_day(now).to_zoned(sao_paulo()).map_or(Timestamp::MIN, |start| start.timestamp())
 }

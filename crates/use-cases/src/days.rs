@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 /// The time zone of the days in filters.
 const ZONE: &str = "America/Sao_Paulo";
 /// The offset of the zone, used if the time zone database does not have the zone. Brazil abolished daylight saving time
-/// in 2019 (Decree 9,772), so the offset is constant since then.
+/// in 2019 (Decree 9,772), so the offset has been constant since then.
 const HOURS_FROM_UTC: i8 = -3;
 /// The length of `YYYY-MM-DD`.
 const DAY_LENGTH: usize = 10;

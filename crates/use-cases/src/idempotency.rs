@@ -41,7 +41,7 @@ pub(crate) enum KeyInUse {
 }
 
 impl KeyInUse {
-    /// The value while another process has just started the request, or will finish it soon.
+    /// The value if another process has just started the request, or is about to finish it.
     pub(crate) const SOON: Self = Self::InProgress { retry_after_s: RETRY_AFTER_S };
 }
 

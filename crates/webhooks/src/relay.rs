@@ -1,4 +1,4 @@
-//! Relays an account's events to a developer's machine: reads them over the API of a service, and forwards them signed.
+//! Relays an account's events to a developer's machine: reads them over the service's API, and forwards them signed.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::sender::{HttpSender, SenderError};
 const PAGE: u32 = 100;
 /// The time limit of a page, with connection and body: longer than the service needs.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(20);
-/// The largest accepted page, in bytes. A real one has some hundred KiB.
+/// The largest accepted page, in bytes. A usual page has a few hundred KiB.
 const MAX_PAGE_BYTES: usize = 16 * 1024 * 1024;
 /// The longest part of the service's error text that is shown, in characters.
 const MAX_SHOWN: usize = 200;
@@ -65,7 +65,7 @@ pub enum RelayError {
     Unreadable(String),
 }
 
-/// A client for one account's events that forwards them.
+/// A client that reads one account's events and forwards them.
 pub struct Relay {
     client: Client,
     events: Url,

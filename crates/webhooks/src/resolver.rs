@@ -12,13 +12,13 @@ use tokio::sync::{Semaphore, watch};
 use crate::addresses::AddressRules;
 use crate::vetting::{LOOPBACK, is_own_name};
 
-/// The largest number of concurrent look-ups for deliveries. Each occupies one of the runtime's 512 threads. A slow
-/// name server may occupy a thread for half a minute, even if no caller waits any more.
+/// The largest number of concurrent look-ups for deliveries. Each occupies one of the runtime's 512 threads for
+/// blocking calls. A slow name server may occupy a thread for half a minute, even if no caller waits any more.
 pub(crate) const MAX_LOOKUPS: usize = 128;
 /// The largest number of names that wait for a look-up. Further names do not resolve.
 pub(crate) const MAX_WAITING: usize = 512;
 /// The largest number of concurrent look-ups for registrations. The limit is separate from that of deliveries, because
-/// clients may register any number of names.
+/// merchants may register any number of names.
 const MAX_VETTED: usize = 16;
 /// The number of addresses tried per name. All addresses are checked.
 const MAX_ADDRESSES: usize = 8;

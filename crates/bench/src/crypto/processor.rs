@@ -20,7 +20,7 @@ pub async fn payments(institution: &Institution) -> Result<Vec<String>> {
         "password": institution.credential("crypto_password")?,
     });
     let answer = read(&mut connection, &post("/v1/auth", "", "", &login.to_string())).await?;
-    let token = answer.get("token").and_then(Value::as_str).context("a token")?.to_owned();
+    let token = answer.get("token").and_then(Value::as_str).context("no token")?.to_owned();
     let api_key = institution.credential("crypto_api_key")?;
     let mut all = Vec::new();
     loop {
@@ -30,8 +30,8 @@ pub async fn payments(institution: &Institution) -> Result<Vec<String>> {
              authorization: Bearer {token}\r\n\r\n"
         );
         let answer = read(&mut connection, request.as_bytes()).await?;
-        let rows = answer.get("data").and_then(Value::as_array).context("a page")?;
-        let ids = rows.iter().map(|row| row.get("payment_id").map(Value::to_string).context("an id"));
+        let rows = answer.get("data").and_then(Value::as_array).context("no page")?;
+        let ids = rows.iter().map(|row| row.get("payment_id").map(Value::to_string).context("no id"));
         all.extend(ids.collect::<Result<Vec<_>>>()?);
         if rows.len() < PAGE {
             return Ok(all);

@@ -32,13 +32,13 @@ const ROWS_OF_SIX_CHARGES: usize = 10;
 const VIEWS: usize = 80;
 /// The largest permitted median time of a page, in milliseconds.
 const WANTED_MS: f64 = 30.0;
-/// The mark of a home page whose totals are not counted to the end.
+/// The text that a home page contains while its totals are not complete.
 const COUNTING: &str = "id=\"totals\" hx-get";
 /// The pause between two views while the totals are counted, and the largest number of such views.
 const COUNT_PAUSE: Duration = Duration::from_millis(500);
 const MAX_COUNT_VIEWS: usize = 240;
 
-/// Measures views of home and of transactions.
+/// Measures views of the home page and of pages of transactions.
 ///
 /// # Errors
 /// If the service fails or a page is wrong.
@@ -98,7 +98,7 @@ async fn view(connection: &mut Connection, request: &[u8]) -> Result<(Duration, 
     Ok((wait, page))
 }
 
-/// Gives the first account its activity. Returns the id of a transaction in the middle.
+/// Adds the activity to the first account. Returns the id of a transaction in the middle.
 async fn seed(url: &str, rows: usize) -> Result<String> {
     let calendar = Arc::new(Calendar::of_last_days(DAYS, rows)?);
     let ids: Arc<dyn IdGenerator> = Arc::<Calendar>::clone(&calendar);

@@ -74,7 +74,7 @@ fn parties<'a>(
     ours.into_iter().chain(server.map(|server| ("postgres", server.process_id()))).collect()
 }
 
-/// Returns the percentiles of waits in microseconds.
+/// Returns the percentiles of waits that are given in microseconds.
 fn percentiles(waits_us: impl IntoIterator<Item = u32>) -> Percentiles {
     let mut waits = Latencies::default();
     waits_us.into_iter().for_each(|wait| waits.record(std::time::Duration::from_micros(u64::from(wait))));

@@ -1,4 +1,4 @@
-//! The deliveries per second of the whole service, from a queue that was full at the start.
+//! The deliveries per second of the whole service, with all deliveries due at its start.
 
 use std::time::Duration;
 

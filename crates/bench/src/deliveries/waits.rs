@@ -91,7 +91,8 @@ async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Ve
     let keys = service.keys.get(..accounts).context("too few accounts")?;
     let load = Load { address: service.address()?, scripts: creators(keys, 0), until: Until::Calls(count(number)) };
     let outcome = load.run().await?.clean()?;
-    // Callers next to each other have different accounts, so the accounts alternate.
+    // One charge of each caller follows another. Callers next to each other have different accounts, so the accounts
+    // alternate.
     let mut created: Vec<_> = outcome.scripts.into_iter().map(|script| script.created.into_iter()).collect();
     let mut mixed = Vec::new();
     while mixed.len() < number {

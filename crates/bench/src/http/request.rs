@@ -27,7 +27,10 @@ impl Template {
     /// None, unless a placeholder is outside the request.
     pub fn with(&mut self, number: u64) -> Result<&[u8]> {
         for place in &self.places {
-            let digits = self.bytes.get_mut(*place..place.saturating_add(PLACE.len())).context("place")?;
+            let digits = self
+                .bytes
+                .get_mut(*place..place.saturating_add(PLACE.len()))
+                .context("a placeholder is outside the request")?;
             let mut rest = number;
             for digit in digits.iter_mut().rev() {
                 *digit = b'0'.saturating_add(u8::try_from(rest % 10).unwrap_or_default());

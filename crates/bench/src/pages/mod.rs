@@ -22,7 +22,7 @@ const LONG: usize = 1_000_000;
 const LONG_IF_QUICK: usize = 50_000;
 /// Rows of a page.
 const ROWS: u32 = 50;
-/// The reads of each page.
+/// The number of reads of each page.
 const READS: usize = 400;
 
 /// Measures the pages of the list of charges, of the statement and of the timeline.

@@ -34,7 +34,7 @@ impl Report {
     }
 }
 
-/// A figure.
+/// A measured figure, with its baseline and its target.
 #[derive(Debug, Clone, Serialize)]
 pub struct Line {
     /// The measured part: `store`, `http`, `memory`, `pages`, `dashboard`, `deliveries`, `upstream` or `crypto`.

@@ -129,7 +129,7 @@ fn paying_line<S>(engine: Engine, paying: Outcome<S>, busy: Vec<Cores>) -> Line 
     Line::new(LEVEL, engine.name(), what, rate, RATE).waited(paying.latencies.percentiles()).busy(busy)
 }
 
-/// Returns the processor use in words.
+/// Returns the processor use as a text.
 pub fn busy_text(busy: &[Cores]) -> String {
     busy.iter().map(|busy| format!("{} {:.2}", busy.who, busy.cores)).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! The store alone: 64 callers that commit changes, beside pgbench with the same rows.
+//! The store alone: 64 callers that commit changes, compared with pgbench, which writes the same rows.
 
 mod callers;
 pub mod changes;

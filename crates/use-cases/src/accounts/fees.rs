@@ -8,7 +8,8 @@ use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
 use crate::Ports;
 
-/// Replaces the fee rule of the operation. Existing charges keep the fee of their creation. A repeat has no effect.
+/// Replaces the fee rule of the operation. Existing charges, payouts, quotes, deposits and withdrawals keep their fees.
+/// A repeat has no effect.
 ///
 /// # Errors
 /// [`ChangeAccountError`].

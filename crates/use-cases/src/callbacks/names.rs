@@ -10,7 +10,7 @@ use cais_domain::txid::Txid;
 use cais_ports::{CallbackInfraction, CallbackItem, CallbackPayout, CallbackPix, CallbackReturn};
 use jiff::Timestamp;
 
-/// The text of an absent part.
+/// The text of an absent identifier or instant.
 const NONE: &str = "-";
 
 /// Writes the items in sorted lines, so that repeats of a callback have equal texts. The lines are divided into texts

@@ -52,7 +52,7 @@ pub(super) const CHARGES_PER_PASS: usize = 256;
 /// The largest number of infractions of one acquirer that one pass looks up. The limit is low, because an unlisted
 /// infraction needs several reads, and because the poll of infractions reads the acquirer's list every minute anyway.
 pub(super) const INFRACTIONS_PER_PASS: usize = 16;
-/// The largest number of callbacks in one pass. Callbacks of one pass share their reads.
+/// The largest number of callbacks in one pass. The callbacks of one pass share the pages of the acquirer's list.
 const CALLBACKS_PER_PASS: u32 = 2_048;
 
 /// The verdict on one item of a callback. If the items of a callback have different verdicts, the last one in this
@@ -317,8 +317,8 @@ async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -
     })
 }
 
-/// Processes a callback about an infraction that was opened or changed. The record is read from the acquirer's list,
-/// and the list may show the change later than the callback.
+/// Processes a callback about an infraction that was opened or changed. The record is read from the acquirer's list.
+/// The list may not show the change yet.
 async fn disputed(ports: &Ports, acquirer: &AcquirerName, item: &CallbackInfraction) -> Result<Verdict, Unread> {
     let applied = infractions::sync::find(ports, acquirer, &item.id).await.map_err(Unread::Infraction)?;
     Ok(match applied {
@@ -343,8 +343,8 @@ async fn is_open(ports: &Ports, acquirer: &AcquirerName, id: &str) -> Result<boo
     Ok(named.any(|other| other.state.status().is_open()))
 }
 
-/// Returns the verdict on a returned payout. The callback may come before the acquirer's record, so the callback is
-/// done only if the return is credited.
+/// Returns the verdict on the return of a payout. The callback may come before the acquirer's record, so the callback
+/// is done only if the return is credited.
 async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Verdict, StoreError> {
     if seen.refused.contains(return_id) {
         return Ok(Verdict::Unmatched);

@@ -1,4 +1,5 @@
-//! Stores the identifiers of a callback. So the acquirer gets an immediate answer, and no callback is lost.
+//! Stores the identifiers of a callback before the callback is answered. The acquirer's records are read later, so the
+//! answer is fast and no callback is lost.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::CallbackId;

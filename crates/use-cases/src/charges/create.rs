@@ -66,7 +66,7 @@ pub struct CreateCharge {
     pub terms: NewCharge,
 }
 
-/// A refusal that only charges can have.
+/// The reason why a charge is refused, in addition to the reasons in [`CreateError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChargeRefusal {
     /// The account has no split feature.

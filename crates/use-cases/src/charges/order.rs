@@ -15,8 +15,8 @@ const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 /// The part of [`UPSTREAM_BUDGET`] for a look-up after a repeated request is refused.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
-/// The charge as an acquirer issued it. The error shows whether certainly no acquirer issued the charge, or the outcome
-/// is unknown.
+/// The charge as its acquirer issued it. The error shows whether the charge was certainly not issued, or the outcome is
+/// unknown.
 pub(super) type Issuing = Result<(AcquirerName, UpstreamCharge), IssueError>;
 
 /// Requests the charge. A first request may go to several acquirers, one after another. After an earlier request, only

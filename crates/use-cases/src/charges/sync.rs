@@ -23,7 +23,7 @@ use crate::refunds;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::{self, StoredRecord as _};
 
-/// The time that a reader waits for the acquirer before it returns the stored state.
+/// The time for reading the acquirer while a caller waits. After this time the stored charge is returned.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
 
 /// The reason why a charge could not be updated from its acquirer.

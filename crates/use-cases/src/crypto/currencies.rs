@@ -13,7 +13,7 @@ use crate::ports::Ports;
 pub struct LiveMinimum {
     /// The minimum in coins.
     pub coins: Minimum,
-    /// The same minimum in BRL, rounded up.
+    /// The effective minimum ([`Minimum::effective`]) in BRL, rounded up.
     pub effective_brl: Money,
 }
 

@@ -16,7 +16,7 @@ pub enum CryptoUnavailable {
     /// No rate can be computed from the inputs.
     #[error(transparent)]
     Rate(#[from] RateError),
-    /// The rate is not plausible after the rate of the newest quote.
+    /// The rate differs too much from the rate of the newest quote.
     #[error("the rate {new} is not plausible after the last rate {last}")]
     Jump {
         /// The new rate.

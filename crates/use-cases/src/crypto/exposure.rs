@@ -70,7 +70,7 @@ pub async fn read(ports: &Ports, crypto: &CryptoSources) -> Result<Exposure, Cry
     Ok(Exposure { owed, held, worth, surplus: worth.checked_sub(owed)? })
 }
 
-/// Prices coins as for a deposit: at the price at which they can be sold.
+/// Returns the coins with their value at the price of deposits, for which coins can be sold.
 async fn price(
     ports: &Ports,
     crypto: &CryptoSources,

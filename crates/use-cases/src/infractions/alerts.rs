@@ -31,7 +31,7 @@ pub async fn run_once(ports: &Ports) -> Result<Vec<Alert>, WorkError> {
     let now = ports.clock.now();
     let widest =
         ALERT_HOURS.into_iter().max().map_or(SignedDuration::ZERO, |hours| SignedDuration::from_hours(hours.into()));
-    // A list excludes its end, so one second is added.
+    // The query excludes the end of its period, so one second is added.
     let until = now.saturating_add(widest).and_then(|until| until.saturating_add(SECOND)).unwrap_or(Timestamp::MAX);
     let near = ports.queries.list_undefended(now, until, MOST).await?;
     let mut raised = Vec::new();

@@ -1,5 +1,5 @@
-//! Divides the part of a disputed Pix that infractions can still block among its infractions. The division is committed
-//! with the change of the charge.
+//! Divides a disputed Pix, as far as it can still be blocked, among its infractions. The division is committed with the
+//! change of the charge.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;

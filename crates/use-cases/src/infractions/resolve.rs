@@ -52,7 +52,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Raises an alert if less money was blocked than the lost infraction requires. Called after the commit.
+    /// Raises an alert if less money was blocked than the lost infraction requires. Must be called after the commit.
     pub(crate) fn alert(&self) {
         if let InfractionState::Lost { .. } = self.infraction.state {
             alert_shortfall(&self.infraction, self.held);

@@ -69,8 +69,8 @@ struct Known {
     record: ApiKeyRecord,
     allowed: Vec<IpNet>,
     read_at: Timestamp,
-    /// `true` after the first use of this cached copy. So the use of a busy key is recorded every few seconds, not at
-    /// each request.
+    /// `true` after the first use of this cached copy. So the use of a busy key is recorded once per cached copy, not
+    /// at each request.
     is_noted: AtomicBool,
 }
 

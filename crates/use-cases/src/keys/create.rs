@@ -73,7 +73,7 @@ pub struct KeyTerms {
     pub allowed_addresses: Vec<IpNet>,
 }
 
-/// Returns the block of an IP address, or of a CIDR block. `None` for another text.
+/// Parses an IP address or a CIDR block. Returns `None` for another text.
 #[must_use]
 pub fn parse_block(text: &str) -> Option<IpNet> {
     let text = text.trim();

@@ -52,7 +52,7 @@ pub struct CreatePayout {
     pub terms: NewPayout,
 }
 
-/// A refusal that only payouts can have.
+/// The reason why a payout is refused, in addition to the reasons in [`CreateError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PayoutRefusal {
     /// The amount is above the account's limit.

@@ -32,7 +32,7 @@ pub enum CreditReturnError {
     /// No payout has the id.
     #[error("the payout {0} does not exist")]
     NotFound(PayoutId),
-    /// The payout is not completed, so it cannot have been returned.
+    /// The payout was not completed, so it cannot have been returned.
     #[error("the payout is {}, and only a completed payout can be returned", .0.as_str())]
     NotCompleted(PayoutStatus),
     /// The return was credited to another payout, or is a refund.

@@ -1,4 +1,4 @@
-//! Tests names whose addresses change or are mixed: each address is checked at the connection.
+//! Tests names whose addresses change or are only partly permitted: each address is checked at the connection.
 
 use std::collections::VecDeque;
 use std::io;

@@ -24,7 +24,7 @@ const SEED_OPENED: &str = include_str!("seed_opened.sql");
 const SEED_WAITING: &str = include_str!("seed_waiting.sql");
 const SEED_PAYER: &str = include_str!("seed_payer.sql");
 
-/// The distance between the numbers of two rounds.
+/// The distance between the first values of `n` in two rounds. Each script derives the ids of its rows from `n`.
 const ROUND: u64 = 10_000_000;
 /// The number of charges that are prepared for each counted second: opened charges for commit 2, and pending charges for
 /// payments. Both numbers are far above pgbench's rate.
@@ -63,7 +63,7 @@ impl<'a> Pgbench<'a> {
         Ok(Self { server, database, scripts, seconds, rounds: 0, answered: 0, paid: 0, sent: 0 })
     }
 
-    /// Returns whole creations per second.
+    /// Runs both commits of creations. Returns the creations per second.
     ///
     /// # Errors
     /// If pgbench fails.
@@ -95,7 +95,7 @@ impl<'a> Pgbench<'a> {
         Ok(done.rate)
     }
 
-    /// Returns payments per second.
+    /// Runs payments of charges. Returns the payments per second.
     ///
     /// # Errors
     /// If pgbench fails.
@@ -115,7 +115,7 @@ impl<'a> Pgbench<'a> {
         self.server.run(&self.database, &filled(SEED_PAYER))
     }
 
-    /// Returns whole payouts per second, of a funded account.
+    /// Runs both commits of payouts of the funded account. Returns the payouts per second.
     ///
     /// # Errors
     /// If pgbench fails, also for a payout beyond the balance.

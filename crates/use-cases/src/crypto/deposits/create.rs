@@ -63,7 +63,7 @@ pub struct CreateDeposit {
     pub terms: NewDeposit,
 }
 
-/// A refusal that only deposits can have.
+/// The reason why a deposit is refused, in addition to the reasons in [`CreateError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DepositRefusal {
     /// No active endpoint of the account has the address.

@@ -16,8 +16,8 @@ const READ_BUDGET: Duration = Duration::from_secs(5);
 /// Reads the withdrawal of a callback at the processor, and applies the record. `order` is the withdrawal's id; without
 /// it, the withdrawal is found by `batch`. Returns `false` if no such withdrawal is stored.
 ///
-/// The callback is not stored, because each open withdrawal is polled. A lost callback delays the outcome by some
-/// minutes. If the processor does not answer, the next poll reads the withdrawal.
+/// The callback is not stored, because each open withdrawal is polled. If the callback is lost, or the processor does
+/// not answer, the next poll reads the withdrawal.
 ///
 /// # Errors
 /// [`StoreError`].

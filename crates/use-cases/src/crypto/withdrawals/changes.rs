@@ -21,7 +21,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Returns a value without steps.
+    /// Returns the withdrawal without steps.
     pub(super) const fn none(withdrawal: Withdrawal) -> Self {
         Self { withdrawal, moved: false, transfers: Vec::new(), event: None }
     }

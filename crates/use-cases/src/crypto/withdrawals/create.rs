@@ -57,7 +57,7 @@ pub struct CreateWithdrawal {
     pub terms: NewWithdrawal,
 }
 
-/// A refusal that only withdrawals can have.
+/// The reason why a withdrawal is refused, in addition to the reasons in [`CreateError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WithdrawalRefusal {
     /// The amount has no price, or the quote cannot be used.

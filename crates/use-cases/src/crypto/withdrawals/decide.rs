@@ -61,7 +61,7 @@ pub(super) fn judge(steps: Steps, upstream: &UpstreamWithdrawal, now: Timestamp)
 ///
 /// These cases are no contradiction:
 /// - The record was read before the outcome was stored.
-/// - An operator failed a withdrawal that the processor shows as `Failed`.
+/// - An operator decided that a withdrawal failed, and the processor shows the withdrawal as `Failed`.
 /// - The batch is not verified, so the processor sends no coins.
 const fn contradicts(ours: WithdrawalStatus, theirs: UpstreamWithdrawalStatus) -> bool {
     match (ours, theirs) {

@@ -56,7 +56,7 @@ impl KeyedResource for Withdrawal {
         Ok(Some((after, change)))
     }
 
-    /// Verifies the withdrawal after commit 2, which has stored its batch.
+    /// Verifies the withdrawal after the commit of the reply, which has stored the id of its batch at the processor.
     async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), StoreError> {
         if let UpstreamResult::Known(upstream) = reply {
             verify(ports, self, upstream).await?;

@@ -16,9 +16,9 @@
 //! Absence proves nothing: a list can lag behind, and a processor's account may be configured to send without
 //! verification. So only a record of the processor, or an operator, ends such a withdrawal.
 //!
-//! The processor assigns each withdrawal to a batch. A withdrawal is verified only after the commit that
-//! stores the id of its batch. So a withdrawal that an operator has marked as failed is never verified later. If its
-//! batch appears, the batch stays unverified, and the processor rejects the batch after an hour.
+//! The processor assigns each withdrawal to a batch. A withdrawal is verified only after the commit that stores the id
+//! of its batch. So a withdrawal that an operator has marked as failed is never verified later. If its batch appears,
+//! the batch stays unverified, and the processor rejects the batch after an hour.
 
 pub mod callback;
 mod changes;

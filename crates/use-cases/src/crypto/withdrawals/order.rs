@@ -15,7 +15,8 @@ use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted,
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// The time for the creation. The API answers a POST within 10 s, and reading the prices may take 3 s before.
+/// The time for the request that creates the withdrawal. The API answers a POST within 10 s, and reading the prices may
+/// take 3 s before.
 const SEND_BUDGET: Duration = Duration::from_secs(4);
 /// The time for a look-up within the same 10 s.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
@@ -53,7 +54,7 @@ impl UpstreamOrder for Withdrawal {
         }
     }
 
-    /// Returns whether the identifiers, the coins and the address are equal. If not, raises an alert.
+    /// Returns whether the record has the identifiers, the coins and the address of the order. If not, raises an alert.
     fn agrees(&self, record: &UpstreamWithdrawal) -> bool {
         let batch = self.state.sent().and_then(|sent| sent.batch.as_ref());
         let agrees = record.order.is_none_or(|order| order == self.id)

@@ -29,7 +29,7 @@ pub enum MissingRecord {
     /// The decision is refused.
     Refused,
     /// The decision is made without a record, for a processor that will never answer again. The withdrawal need not be
-    /// marked for review, because only a read of the processor marks it. Its outcome must have been open for minutes.
+    /// marked for review, because only a read of the processor marks it. It must be at least ten minutes old.
     Accepted,
 }
 
@@ -56,7 +56,7 @@ pub enum ResolveError {
     Store(#[from] StoreError),
 }
 
-/// Lists the withdrawals of all accounts that wait for a decision, longest waiting first.
+/// Lists the withdrawals of all accounts that wait for a decision. The withdrawals that have waited longest come first.
 ///
 /// # Errors
 /// [`QueryError`].
@@ -152,7 +152,7 @@ async fn unread(
     }
 }
 
-/// Returns whether the outcome has been open for so long that no request of this service can be in transit.
+/// Returns whether the outcome is open, and the withdrawal is so old that no request of this service can be in transit.
 fn is_open_for_long(withdrawal: &Withdrawal, now: Timestamp) -> bool {
     withdrawal.state.status() == WithdrawalStatus::Processing && withdrawal.is_overdue(now)
 }

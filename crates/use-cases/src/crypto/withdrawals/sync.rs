@@ -120,7 +120,8 @@ async fn await_code(ports: &Ports, withdrawal: Withdrawal, now: Timestamp) -> Re
     }
 }
 
-/// Marks a withdrawal for review if the processor has not shown it for a long time, and sets its next poll.
+/// Handles a withdrawal that the processor does not show. If the withdrawal is at least ten minutes old, marks it for
+/// review and sets its next poll.
 pub(super) async fn mark_absent(ports: &Ports, withdrawal: Withdrawal) -> Result<Withdrawal, StoreError> {
     let now = ports.clock.now();
     if !withdrawal.is_overdue(now) {
