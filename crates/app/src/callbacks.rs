@@ -12,7 +12,7 @@ use cais_config::{Config, NOWPAYMENTS};
 use cais_http_api::CallbackPaths;
 use cais_secrets::callback_token;
 
-/// Time limit of one attempt.
+/// Time limit of one attempt to register an address.
 const BUDGET: Duration = Duration::from_secs(10);
 /// The pause after the first failure. The pause doubles with every further failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ pub fn url(base: &str, acquirer: &AcquirerName, token: &str) -> String {
 }
 
 /// Returns the accepted tokens of each acquirer. The address with the token of the configured `callback_generation` is registered. The
-/// token of the previous generation is accepted too, because the acquirer uses the old address until then.
+/// token of the previous generation is accepted too, because the acquirer uses the old address until the registration.
 #[must_use]
 pub fn tokens(
     config: &Config,
@@ -52,8 +52,8 @@ pub fn restricted(paths: CallbackPaths, config: &Config) -> CallbackPaths {
     paths.only_from(networks.map(|settings| (settings.name.clone(), settings.callback_addresses.clone())))
 }
 
-/// Returns the name of the crypto processor and the token of its callbacks. Each order to the processor contains the callback address, and
-/// the processor signs its callbacks.
+/// Returns the name of the crypto processor and the token of its callbacks. Each order to the processor contains the callback address, so
+/// the address is not registered.
 ///
 /// # Errors
 /// The fixed name of the processor is not valid. This does not happen: a test checks that the name is valid.
@@ -63,7 +63,7 @@ pub fn of_crypto(keyed_hash: &dyn KeyedHash) -> anyhow::Result<(AcquirerName, St
     Ok((name, token))
 }
 
-/// Starts one task for each acquirer. A task ends after registration, or soon after `stop` turns true.
+/// Starts one task per acquirer, which registers the callback address. A task ends after registration, or soon after `stop` turns true.
 #[must_use]
 pub fn register(
     acquirers: &[Arc<dyn Acquirer>],

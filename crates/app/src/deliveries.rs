@@ -18,8 +18,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 const TICK: Duration = Duration::from_secs(1);
 /// Pause before the dispatcher restarts after a panic.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Longest wait for deliveries in flight at shutdown. An attempt takes at most 15 s until the response's headers, and a
-/// little more for the body.
+/// Longest wait for deliveries in flight at shutdown. An attempt takes at most 15 s until the response's headers, and then
+/// 2 s for the body.
 const DRAINED_WITHIN: Duration = Duration::from_secs(20);
 
 /// The task of the dispatcher.

@@ -47,7 +47,8 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Binds both addresses of the configuration. If `admin_may_move` and the admin address cannot be bound, a free port is used for it.
+    /// Binds both addresses of the configuration. If the admin address cannot be bound and [`Config::admin_may_move`] is true, a free port
+    /// is used for it.
     ///
     /// # Errors
     /// The address that cannot be bound, and the reason.

@@ -1,4 +1,4 @@
-//! `cais acquirer`: the configured acquirers with their open orders, and the drain of one.
+//! `cais acquirer`: lists acquirers with their open orders, and begins or ends the drain of one.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +26,8 @@ pub enum AcquirerCommand {
     Drain(NameArg),
     /// End a drain: the acquirer receives new orders again
     Undrain(NameArg),
-    /// Test an acquirer's API Pix with a homologation account: create and cancel a charge of R$ 1.00, register a webhook for a moment, and
-    /// read lists; exit with 1 if an answer diverges from the Central Bank's standard
+    /// Test an acquirer's API Pix with a homologation account: create and cancel a charge of R$ 1.00, replace the registered webhook and
+    /// restore it, and read lists; exit with 1 if an answer diverges from the Central Bank's standard
     Test(crate::acquirer_test::TestArgs),
 }
 
@@ -49,7 +49,8 @@ struct Standing {
 }
 
 impl Standing {
-    /// Returns an acquirer that has open orders and is not configured. Nothing serves these orders.
+    /// Returns an acquirer that has open orders and is not configured. The service does not
+    /// process these orders.
     fn unconfigured(name: AcquirerName, open: OpenOrders) -> Self {
         let (kind, operations) = ("not configured", Vec::new());
         let acquirer = ConfiguredAcquirer { name, kind, operations, order: None, weight: 0, certificate: None };

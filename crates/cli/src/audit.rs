@@ -92,7 +92,7 @@ fn for_people(rows: &[AuditRow], next: Option<&str>) -> String {
         return "There are no changes.".to_owned();
     }
     let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    let more = next.map(|id| format!("\n\nThere are more: --starting-after {id}")).unwrap_or_default();
+    let more = next.map(|id| format!("\n\nThere are more changes: --starting-after {id}")).unwrap_or_default();
     table(&["AT", "OPERATOR", "FROM", "ACTION", "SUBJECT", "CHANGED"], &cells) + &more
 }
 

@@ -92,7 +92,7 @@ pub struct ConfiguredAcquirer {
     pub order: Option<u32>,
     /// The share of new orders among acquirers with the same priority.
     pub weight: u32,
-    /// The end of the client certificate, or the reason why it cannot be read; `None` without a certificate.
+    /// The expiry of the client certificate, or the reason why it cannot be read; `None` without a certificate.
     pub certificate: Option<Result<Timestamp, String>>,
 }
 
@@ -140,7 +140,7 @@ impl Opened {
 
 /// The simulated institution and crypto processor, in a process of their own.
 pub struct RunningSandbox {
-    /// The names and values that a client needs, in the order of the output.
+    /// The names and values of the settings that a client needs, in the order of the output.
     pub credentials: Vec<(&'static str, String)>,
     /// Stops the institution and the crypto processor.
     pub stop: BoxFuture<'static, ()>,
@@ -155,7 +155,7 @@ pub trait RunningService: Send {
     fn data_dir(&self) -> &Path;
     /// Returns the ports of the use cases.
     fn ports(&self) -> &Ports;
-    /// Waits until a part ends unexpectedly.
+    /// Waits until a part ends unexpectedly, and returns the error.
     async fn failed(&mut self) -> anyhow::Error;
     /// Stops all parts in order, without losing acknowledged work.
     async fn stop(self: Box<Self>);
@@ -236,12 +236,12 @@ pub trait CliContext: Send + Sync {
     /// Starts the service. When this method returns, the API answers.
     ///
     /// # Errors
-    /// The reason that prevents the start.
+    /// The configuration has mistakes, or an address, the database, the master key or an acquirer cannot be used.
     async fn start(&self, purpose: Purpose) -> anyhow::Result<Box<dyn RunningService>>;
 
     /// Starts only the simulated institution and crypto processor. Without `state_file`, their file is in the data directory.
     ///
     /// # Errors
-    /// The reason that prevents the start.
+    /// The configuration has mistakes, or the address or the state file cannot be used.
     async fn start_sandbox(&self, listen: SocketAddr, state_file: Option<PathBuf>) -> anyhow::Result<RunningSandbox>;
 }

@@ -170,7 +170,7 @@ async fn decide(ports: &Ports, operator: &Operator, command: ReviewCommand, outp
     Ok(())
 }
 
-/// Returns an accepted rate for programs.
+/// Returns an accepted rate as JSON.
 fn rate_as_json(AcceptedRate { quote, last }: &AcceptedRate) -> Value {
     json!({
         "currency": quote.terms.currency.code(),
@@ -206,7 +206,7 @@ fn as_json(withdrawal: &Withdrawal) -> anyhow::Result<Value> {
     Ok(value)
 }
 
-/// Returns a payment for programs.
+/// Returns a payment as JSON.
 fn payment_as_json(payment: &DepositPayment) -> Value {
     json!({
         "id": payment.id.as_str(),

@@ -64,7 +64,7 @@ impl Finding {
         Self::new(Status::Failed, check, message)
     }
 
-    /// Judges the free space of a directory, in bytes.
+    /// Returns the finding for the free space of a directory.
     #[must_use]
     pub fn of_free_space(bytes: u64, directory: &str) -> Self {
         let free = format!("{} MiB are free in {directory}", bytes / 1024 / 1024);
@@ -76,7 +76,7 @@ impl Finding {
         Self::new(status, "disk", format!("{free}{advice}"))
     }
 
-    /// Compares a clock with the clock of this machine.
+    /// Returns the finding for a clock, compared with the clock of this machine.
     #[must_use]
     pub fn of_clock(check: String, theirs: Timestamp, ours: Timestamp) -> Self {
         let ahead = theirs.duration_since(ours);
@@ -89,7 +89,7 @@ impl Finding {
         }
     }
 
-    /// Judges the expiry of an acquirer's certificate.
+    /// Returns the finding for the expiry of an acquirer's certificate.
     #[must_use]
     pub fn of_expiry(check: String, expires_at: Timestamp, now: Timestamp) -> Self {
         let left = expires_at.duration_since(now);

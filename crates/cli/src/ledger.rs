@@ -65,7 +65,7 @@ pub async fn report(ports: &Ports, output: Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the comparison of the coins at the processor with the ledger, for programs.
+/// Returns the comparison of the coins at the processor with the ledger, as JSON.
 pub(crate) fn exposure_as_json(exposure: &Exposure) -> Value {
     let row = |coins: &HeldCoins| {
         json!({

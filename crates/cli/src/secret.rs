@@ -16,7 +16,7 @@ pub const WEBHOOK_SECRET_VARIABLE: &str = "CAIS_WEBHOOK_SECRET";
 pub const SECRET_VARIABLES: [&str; 2] = [API_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
 /// The file name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
-/// Largest accepted file with secrets, in bytes. A usual file has less than a hundred.
+/// Largest accepted file with secrets. A usual file has less than 100 bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// Reads a secret from `file` (`-` is standard input), otherwise from the environment variable. Returns `None` if neither is given.

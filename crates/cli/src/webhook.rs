@@ -53,7 +53,7 @@ pub struct VerifyArgs {
 /// Checks the webhook and prints the result.
 ///
 /// # Errors
-/// A malformed secret, or a body that cannot be read.
+/// The secret is missing or malformed, or the body cannot be read.
 pub fn run(context: &dyn CliContext, command: WebhookCommand, output: Output) -> anyhow::Result<ExitCode> {
     let WebhookCommand::Verify(args) = command;
     let both = args.secret_file.as_deref() == Some(Path::new(STANDARD_INPUT)) && args.body == Path::new(STANDARD_INPUT);

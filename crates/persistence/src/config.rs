@@ -15,7 +15,7 @@ const SQLITE_READERS: u32 = 4;
 /// The default of `read_connections` with PostgreSQL. More connections would compete for the server's cores.
 const POSTGRES_READERS: u32 = 8;
 
-/// SQLite allows one writer.
+/// The default of `lanes` with SQLite, which allows one writer.
 const SQLITE_LANES: usize = 1;
 /// The default of `lanes` with PostgreSQL. While one lane waits for the server's disk, the other lane executes statements. More lanes only
 /// make batches smaller.

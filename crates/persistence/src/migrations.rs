@@ -44,20 +44,20 @@ pub struct Schema {
     pub applied: Vec<String>,
     /// The migrations that have not run.
     pub pending: Vec<String>,
-    /// Versions that have run and that this program does not contain.
+    /// The versions of migrations that have run and that this program does not contain.
     pub unknown: Vec<String>,
 }
 
 /// The reason why not all pending migrations ran.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MigrationError {
-    /// Another runner is applying migrations, and did not finish within 90 s.
+    /// Another process is applying migrations, and did not finish within 90 s.
     #[error("another runner holds the migration lease: {owner}")]
     Busy {
-        /// The name of that runner.
+        /// The name of that process.
         owner: String,
     },
-    /// This runner took longer than its lease, and another runner took over.
+    /// This process took longer than its lease, and another process took over.
     #[error("the migration lease was lost")]
     LeaseLost,
     /// The database has migrations that this program does not contain, and lacks others that the program contains. Database and program

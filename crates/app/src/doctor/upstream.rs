@@ -29,7 +29,7 @@ pub async fn check(config: &Config) -> Vec<Finding> {
             }
         });
         findings.push(match wiring::crypto::check_rates(&config.crypto, OffsetClock::new().now()).await {
-            Ok(published_at) => Finding::ok("ptax", format!("the newest rate is of {published_at:.0}")),
+            Ok(published_at) => Finding::ok("ptax", format!("the newest rate was published at {published_at:.0}")),
             Err(error) => {
                 let advice = "see crypto.ptax.base_url; until it answers, no quotes are created";
                 Finding::failed("ptax", format!("{}: {advice}", chain(error.as_ref())))
@@ -53,7 +53,7 @@ async fn access(acquirer: &AcquirerConfig) -> Vec<Finding> {
     match wiring::check_access(acquirer).await {
         Ok(Access { balance, clock }) => {
             let clock = clock.map(|at| Finding::of_clock(format!("{check} clock"), at, OffsetClock::new().now()));
-            let missing = || Finding::ok(format!("{check} clock"), "the acquirer's answer shows no clock");
+            let missing = || Finding::ok(format!("{check} clock"), "the acquirer's answer has no date");
             let access = match balance {
                 None => Finding::ok(check.clone(), "issues access tokens"),
                 Some(Ok(balance)) => {
@@ -61,7 +61,10 @@ async fn access(acquirer: &AcquirerConfig) -> Vec<Finding> {
                 }
                 Some(Err(error)) => {
                     let advice = "grant the application the scope gn.balance.read";
-                    Finding::warning(check.clone(), format!("issues access tokens, but no balance: {error}: {advice}"))
+                    Finding::warning(
+                        check.clone(),
+                        format!("issues access tokens, but its balance cannot be read: {error}: {advice}"),
+                    )
                 }
             };
             vec![access, clock.unwrap_or_else(missing)]

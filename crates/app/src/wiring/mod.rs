@@ -45,7 +45,7 @@ use crate::installation;
 pub struct Infrastructure {
     /// The service's clock.
     pub clock: Arc<OffsetClock>,
-    /// Hashes under the master key.
+    /// The hash function that uses the master key.
     pub keyed_hash: Arc<dyn KeyedHash>,
     ids: Arc<dyn IdGenerator>,
     webhooks: Arc<dyn WebhookSender>,
@@ -53,7 +53,8 @@ pub struct Infrastructure {
 }
 
 impl Infrastructure {
-    /// Opens the store with a current schema. SQLite is always migrated; PostgreSQL is migrated only if the configuration permits it.
+    /// Opens the store, whose schema must be current. SQLite is always migrated; PostgreSQL is migrated only if the configuration permits
+    /// it.
     ///
     /// # Errors
     /// A problem of the data directory, the master key or the database.

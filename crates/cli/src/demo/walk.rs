@@ -104,7 +104,7 @@ impl Walk {
         let page = self.exchange(&request, 200).await?.json()?;
         let ends = amount(&page, "/data/0/balance_after")?;
         ensure!(ends == available, "the statement ends at {ends}, the balance is {available}");
-        self.screen.good("the newest entry ends at the balance")?;
+        self.screen.good("the balance after the newest entry is the available balance")?;
         Ok(())
     }
 

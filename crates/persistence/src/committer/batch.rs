@@ -1,4 +1,4 @@
-//! Runs one batch as one transaction, from the locks to the verdicts, and handles the failure of each step.
+//! Runs one batch of change sets as one transaction, from the locks to the verdict on each change set. Handles the failure of each step.
 //!
 //! The steps of a batch, in their order:
 //!
@@ -109,7 +109,7 @@ impl<'e> Runner<'e> {
             return Vec::new();
         }
         let mut mode = if TouchedKeys::of(changes).twice { Mode::Pessimistic } else { Mode::Optimistic };
-        let mut last = String::from("the commit did not finish in time");
+        let mut last = String::from("the commit did not finish before its deadline");
         let mut tries = 0;
         while tries < ATTEMPTS && Instant::now() < deadline {
             match self.attempt(changes, mode, deadline) {
@@ -368,7 +368,7 @@ impl<'e> Runner<'e> {
             return fault;
         }
         match self.session.as_mut().map(|(session, _)| session.run("ROLLBACK")) {
-            // SQLite has no transaction left after some failures, and reports that as an error.
+            // After some failures SQLite has no open transaction, and ROLLBACK returns an error.
             Some(Err(error)) if !error.to_string().contains("no transaction is active") => {
                 self.session = None;
                 Fault::Lost(format!("{fault}; {error}"))

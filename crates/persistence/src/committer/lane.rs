@@ -1,10 +1,11 @@
 //! Runs a lane, the thread that commits the change sets of some accounts. The lane sets aside the change sets that wait for locks of
 //! other transactions.
 //!
-//! At every turn the lane searches for the locked rows of the change sets that are set aside, without waiting for a lock. If the lock of a
-//! change set is not visible, the lane tries the commit again with a brief wait. So a locked row delays only the change sets that need it.
-//! A change set that shares an idempotency record, a unique value or a record with an earlier one set aside is set aside too. So changes of
-//! one record stay in order. A change set is dropped when the deadline of its caller passes; nothing of it was written.
+//! At every turn the lane searches for the locked rows of the change sets that are set aside, without waiting for a lock. If the lock that
+//! a change set waits for is not visible, the lane tries the commit again with a brief wait. So a locked row delays only the change sets
+//! that need it. The lane also sets a change set aside if an earlier one that is set aside has the same idempotency record, unique value
+//! or record. So changes of one record stay in order. A change set is dropped when the deadline of its caller passes; nothing of it was
+//! written.
 
 use std::collections::BTreeSet;
 use std::thread;

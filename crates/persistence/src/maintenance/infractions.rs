@@ -1,5 +1,5 @@
-//! The audit rules for infractions: the amounts that they block, and the amounts that they seized from pending money. An account with an
-//! under-funded block must have no other money.
+//! The audit rules for infractions: the blocked amounts, and the amounts seized from pending money. An account with an under-funded block
+//! must have no other money.
 
 /// Each rule has one parameter: the greatest number of rows.
 pub(super) const RULES: [&str; 6] = [

@@ -2,8 +2,8 @@
 //!
 //! Each rule sums the entries that name a record, and computes the expected sum from the status of the record.
 
-/// The sums of the entries of each payout, refund, infraction and crypto withdrawal, with the account. There are four sums: in transit,
-/// sent, kept as fees, and returned.
+/// The sums of the entries of each payout, refund, infraction and crypto withdrawal, with the id of its account. There are four sums: in
+/// transit, sent, kept as fees, and returned.
 macro_rules! moved {
     () => {
         "WITH m AS (SELECT resource_id, max(CASE WHEN substr(holder, 1, 4) = 'acc_' THEN holder END) AS account, \

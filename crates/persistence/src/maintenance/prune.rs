@@ -24,7 +24,7 @@ pub(super) const AT_A_TIME: u32 = 2_000;
 const REST: Duration = Duration::from_mins(30);
 /// The greatest difference between the creation of an id and the instant in its row. The clocks of nodes differ by less.
 const ID_GRACE: SignedDuration = SignedDuration::from_hours(1);
-/// The bits of an id behind its milliseconds (RFC 9562, section 5.7).
+/// The number of bits of an id behind its milliseconds (RFC 9562, section 5.7).
 const ID_TAIL_BITS: u32 = 80;
 
 /// Removes answered records, and unanswered ones that only their caller can resume. A later call with the same key starts a new request.
@@ -34,7 +34,7 @@ const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_records WHERE (accoun
 /// Removes old batch ids. An id begins with its instant of creation, so the walk along the key ends at the first young id.
 const BATCHES: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
      WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
-/// Removes callbacks that are done; the walk ends at the first young id as well.
+/// Removes callbacks that are done. The walk along the key ends at the first young id.
 const CALLBACKS: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
      WHERE id < ? AND received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
 /// Removes unmatched callbacks, which may stand for money that is not credited yet. Unmatched callbacks are kept as long as events are, so

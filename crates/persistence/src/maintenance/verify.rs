@@ -68,7 +68,7 @@ const RULES: [&str; 11] = [
      WHERE e.number IS NOT NULL AND (coalesce(c.last_sequence, 0) <> e.last OR e.last - e.first + 1 <> e.number) LIMIT ?",
 ];
 
-/// Checks every rule at one instant.
+/// Checks every rule against one snapshot.
 pub(super) fn verify(engine: &dyn Engine) -> Result<LedgerReport, Fault> {
     let mut session = engine.connect_auditor()?;
     session.run(engine.begin_snapshot())?;

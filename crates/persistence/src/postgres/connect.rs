@@ -45,7 +45,8 @@ const PLANNED_EVERY: Duration = Duration::from_secs(5);
 /// The lock wait of a batch: several times the duration of another node's batch. If a row stays locked for longer, the few change sets that
 /// need the row are set aside.
 const BATCH_LOCK_MS: u32 = 150;
-/// The lock wait of a change set that runs again after an earlier lock wait. Meanwhile the lane's other change sets wait.
+/// The lock wait of a change set that runs again after an earlier lock wait. The wait is short, because the lane's other change sets wait
+/// meanwhile.
 const PROBE_LOCK_MS: u32 = 10;
 /// The longest idle time within a transaction. A batch needs only milliseconds between two statements, so a node that is idle for longer is
 /// frozen or lost. The server then releases its locks while the callers of other nodes still wait.

@@ -14,7 +14,7 @@ use crate::rows::delivery::ClaimedRow;
 
 /// The longest interval between two walks of a queue from its beginning.
 const FRESH: Duration = Duration::from_secs(1);
-/// The largest number of queues kept. Other queues are walked from their beginnings.
+/// The largest number of queues with a stored start. Other queues are walked from their beginnings.
 const MAX_QUEUES: usize = 10_000;
 /// A due time before all others.
 const BEGINNING: i64 = i64::MIN;
@@ -25,7 +25,7 @@ type QueueKey = (EndpointId, i64);
 /// Queues, and the earliest due time of the next claim in them, in microseconds.
 pub(super) type Queues = BTreeMap<QueueKey, i64>;
 
-/// The heads of queues.
+/// The stored starts of the next claims.
 #[derive(Debug, Default)]
 pub(super) struct Heads(HashMap<QueueKey, Head>);
 

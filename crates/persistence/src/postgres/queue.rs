@@ -30,7 +30,8 @@ const QUEUES: &str = queues_text!(
      WHERE (p.endpoint_id, p.epoch) > (h.endpoint_id, h.epoch) ORDER BY p.endpoint_id, p.epoch, p.due_at LIMIT 1) AS n WHERE h.place < ?)"
 );
 
-/// A claim locks the row of its endpoint, so that two nodes never use the same slots. Rows that another transaction has locked are skipped.
+/// A claim locks the rows of its endpoints, so that two nodes never use the same slots. A slot is one permitted delivery in flight. Rows
+/// that another transaction has locked are skipped.
 static LOCK: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {} FROM (SELECT unnest(?::text[]) AS account_id, unnest(?::text[]) AS id, unnest(?::bigint[]) AS epoch) AS u \

@@ -12,7 +12,8 @@ use crate::error::Fault;
 use crate::pulse::Pulse;
 use crate::sql::Session;
 
-/// The largest number of waiting pieces of work. A correct caller has at most one piece of each kind in progress, and never reaches it.
+/// The largest number of waiting pieces of work. A correct caller has at most one piece of each kind in progress.
+/// Only a defect reaches the limit.
 const WAITING: usize = 256;
 /// The largest number of attempts at work that conflicts with another transaction.
 const ATTEMPTS: u32 = 5;
@@ -131,7 +132,7 @@ impl Connection {
         wanted: &dyn Fn() -> bool,
         work: &mut impl FnMut(&mut Work<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let mut last = Fault::Down("the work did not start in time".into());
+        let mut last = Fault::Down("the work did not start before its deadline".into());
         let (mut tries, mut reconnected) = (0, false);
         while tries < ATTEMPTS && wanted() {
             match work(&mut Work { connection: self, wanted }) {

@@ -44,7 +44,7 @@ const QUEUED: &[(&str, Kind)] = &[
     ("requested_at", Kind::Int),
 ];
 
-/// Inserts a queue row for a new delivery, which is due at once. The columns of attempts keep their defaults.
+/// Inserts a queue row for a new delivery, which is due at once. The other columns keep their defaults.
 pub(crate) static ENQUEUE: Spec = Spec::insert(QUEUE, QUEUED.split_at(5).0);
 
 /// Inserts a queue row for a test or a resend.

@@ -9,7 +9,7 @@ use crate::sql::table::table;
 const TABLE: &str = "acquirer_drains";
 
 table! {
-    /// The row of a drain.
+    /// The row of a drain. `since` is null after the end of the drain.
     DrainRow of acquirer_drains
     key { acquirer: Text }
     fixed {}

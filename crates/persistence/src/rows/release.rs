@@ -1,4 +1,4 @@
-//! Rows of releases.
+//! Rows of releases, which move received money from `pending` to `available`.
 
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::money::Money;

@@ -24,7 +24,7 @@ impl Engine for Sqlite {
         self.connect_reader()
     }
 
-    /// Acquires the write lock at the beginning, because an upgrade within the transaction would fail instead of waiting.
+    /// Acquires the write lock at the beginning, because an upgrade of a read lock would fail instead of waiting.
     fn begin(&self) -> &'static str {
         "BEGIN IMMEDIATE"
     }

@@ -60,7 +60,7 @@ const OVER: &str =
     "DELETE FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? RETURNING id, id, fence";
 const CLOSE: &str = "UPDATE deliveries SET status = ?, fence = ? WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 
-/// A due delivery of a queue: the number in flight before it, its due time, and its name.
+/// A due delivery of a queue: the number of deliveries in flight before it, its due time, and its key.
 type Candidate = (i64, i64, [String; 3]);
 
 impl QueueEngine for Sqlite {

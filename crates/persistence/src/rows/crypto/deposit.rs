@@ -1,4 +1,4 @@
-//! Rows of deposits.
+//! Rows of crypto deposits.
 
 use cais_domain::charge::Origin;
 use cais_domain::crypto::ProcessorId;

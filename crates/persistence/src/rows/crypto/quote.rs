@@ -1,4 +1,4 @@
-//! Rows of quotes.
+//! Rows of crypto quotes.
 
 use cais_domain::crypto::quote::{Prices, QuotedTerms};
 use cais_domain::crypto::{Quote, RateInputs, Side};

@@ -1,4 +1,4 @@
-//! Rows of withdrawals.
+//! Rows of crypto withdrawals.
 
 use cais_domain::charge::Origin;
 use cais_domain::crypto::withdrawal::{

@@ -1,4 +1,4 @@
-//! Rows of confirmations.
+//! Rows of confirmations: actions of the dashboard that wait for a one-time code.
 
 use cais_ports::{Confirmation, ConfirmationState, PendingAction};
 

@@ -1,4 +1,4 @@
-//! Rows of sessions.
+//! Rows of sessions of the dashboard.
 
 use cais_domain::money::Money;
 use cais_ports::{SecretHash, Session, SessionStage};

@@ -1,4 +1,4 @@
-//! Rows of users.
+//! Rows of users of the dashboard.
 
 use std::borrow::Cow;
 

@@ -54,7 +54,7 @@ fn payout_with_inconsistent_columns_is_an_error() {
         |row| row.failure = if row.failure.is_some() { None } else { Some("no".into()) },
         |row| row.ended_at = if row.ended_at.is_some() { None } else { Some(now()) },
         |row| {
-            // A state with a completed order has the end-to-end id; a state before any request has none.
+            // A completed or reversed payout has an end-to-end id; a payout that was not sent has none.
             let named = row.end_to_end_id.take().is_some();
             row.end_to_end_id = (!named).then(|| PIX.into());
         },
