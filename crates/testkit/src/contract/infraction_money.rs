@@ -21,7 +21,7 @@ use crate::builders::{
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Won, cancelled or lost: the block opens and ends with the infraction, and events report both.
+/// The block opens and ends with a won, cancelled or lost infraction, and events report both.
 pub async fn infraction_is_opened_and_resolved(h: &mut Harness) {
     for (settle, balances, status, event) in [
         (WIN, [940, 0, 0, 0], InfractionStatus::Won, EventType::InfractionWon),
@@ -103,7 +103,7 @@ pub async fn lost_infraction_closes_its_shortfall(h: &mut Harness) {
     assert_eq!((charge.refunds.done.centavos(), charge.state.status()), (350, ChargeStatus::Paid));
 }
 
-/// Blocks and returns together never exceed the rest of the Pix. Money that one infraction frees is available to the next.
+/// Blocks and returns together never exceed the amount of the Pix. Money that one infraction frees is available to the next.
 pub async fn several_infractions_share_a_pix(h: &mut Harness) {
     let case = Case::paid(h).await;
     let account = case.account();
@@ -152,7 +152,8 @@ pub async fn repeated_callbacks_open_an_infraction_once(h: &mut Harness) {
     assert_eq!(case.charge(h).await.open_infractions, 1);
 }
 
-/// Two concurrent disputes each block their share of the Pix, in any order.
+/// Of several concurrent disputes one is opened at a time. Each blocks at most the part of the Pix that the earlier ones
+/// leave.
 pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness) {
     let case = Case::paid(h).await;
     h.fund(case.account(), 5_000).await;
@@ -219,7 +220,7 @@ pub async fn dispute_races_with_refunds(h: &mut Harness) {
     }
 }
 
-/// Many payouts compete with an opening dispute. The block has exactly the money that the payouts leave.
+/// Many payouts compete with an opening dispute. The block has the money that the payouts leave, up to its limit.
 pub async fn payouts_race_with_a_dispute(h: &mut Harness) {
     for place in [0, CALLERS / 2, CALLERS] {
         let case = Case::paid(h).await;
@@ -262,7 +263,7 @@ struct Case {
 }
 
 impl Case {
-    /// Pays R$ 10.00, of which 9.40 are credited.
+    /// Pays R$ 10.00, of which R$ 9.40 are credited.
     async fn paid(h: &Harness) -> Self {
         let account = h.account().await.id;
         let charge = h.pending_charge(account).await;

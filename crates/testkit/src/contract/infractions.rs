@@ -1,4 +1,4 @@
-//! Infractions are read back exactly as written, and are found by the queries of their workers and readers.
+//! Infractions are read back exactly as written, are found and listed, and are due by their due times.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
@@ -21,7 +21,7 @@ use crate::builders::{
     a_defense, a_position, an_end_to_end_id, an_infraction, fresh, infraction_in_status, pending_charge, start, steps,
 };
 
-/// An order in which no list is sorted yet.
+/// Instants in seconds, in an order that no list returns.
 const ORDER_S: [i64; 5] = [40, 10, 30, 50, 20];
 
 /// Infractions are read by their accounts, and without an account for operators.
@@ -36,7 +36,8 @@ pub async fn infractions_come_back_in_every_state(h: &mut Harness) {
     assert_eq!(h.store.find_infraction_of_any(fresh()).await.unwrap(), None);
 }
 
-/// Longest texts, every script, every situation, greatest amounts, the ends of time, and no optional value at all.
+/// The infractions have the longest texts, many scripts, every situation, the greatest amounts, and very early and late
+/// instants. Others have no optional value.
 pub async fn extreme_infractions_come_back(h: &mut Harness) {
     for infraction in extremes(&charge(h).await) {
         let written = stored(h, infraction).await;
@@ -76,7 +77,7 @@ pub async fn infractions_come_back_changed(h: &mut Harness) {
     }
 }
 
-/// Updates from an older version, and from one that never existed, are refused.
+/// Updates from another version, and of an infraction that was never stored, are refused.
 pub async fn stale_infraction_leaves_nothing(h: &mut Harness) {
     let charge = charge(h).await;
     let infraction = stored(h, an_infraction(&charge, 500)).await;
@@ -156,7 +157,7 @@ pub async fn infractions_for_review_are_walked_by_their_ids(h: &mut Harness) {
     }
 }
 
-/// The list is oldest first, has any state, and has no infraction of another account or another Pix.
+/// The list is oldest first, has infractions in any state, and has none of another account or another Pix.
 pub async fn infractions_of_a_pix_are_found(h: &mut Harness) {
     let (one, other) = (charge(h).await, charge(h).await);
     let pix = an_end_to_end_id();
@@ -172,7 +173,8 @@ pub async fn infractions_of_a_pix_are_found(h: &mut Harness) {
     assert_eq!(h.store.list_infractions_of_pix(one.account, &unknown).await.unwrap(), []);
 }
 
-/// The walk has the order of the beginnings, from any cursor on. Infractions with the same beginning are in the order of their ids.
+/// The walk has the order of the openings, from any cursor on. Infractions with the same opening are in the order of
+/// their ids.
 pub async fn open_infractions_are_walked_by_their_beginning(h: &mut Harness) {
     let charge = charge(h).await;
     let mut open = Vec::new();
@@ -233,7 +235,8 @@ pub async fn due_infractions_come_longest_overdue_first(h: &mut Harness) {
     assert_eq!(h.store.list_due_infractions(after_s(1_000), 50).await.unwrap(), due);
 }
 
-/// The infractions are open, have no defense, and have a deadline between both ends. The nearest deadline comes first.
+/// The infractions are open, have no defense, and have a deadline after `from` and before `until`. The nearest deadline
+/// comes first.
 pub async fn undefended_infractions_come_nearest_deadline_first(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut waiting = Vec::new();
@@ -297,7 +300,7 @@ pub async fn positions_move_on(h: &mut Harness) {
     assert_eq!(h.commit(update(&unknown)).await, Err(CommitError::Stale));
 }
 
-/// Stores a charge that is related to infractions only by its id.
+/// Stores a charge for infractions. The charge itself is not changed by them.
 async fn charge(h: &Harness) -> Charge {
     let account: AccountId = h.account().await.id;
     h.charge(pending_charge(account)).await

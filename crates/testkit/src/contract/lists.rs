@@ -88,7 +88,7 @@ pub async fn invisible_and_foreign_charges_are_not_listed(h: &mut Harness) {
     assert_eq!((seen, page.has_more), (vec![issued.id], true), "the charge is listed once it was issued");
 }
 
-/// Visible charges of the account with exactly that text, newest first, up to the limit.
+/// The list has the visible charges of the account with exactly that payer document, newest first, up to the limit.
 pub async fn charges_of_a_payer_are_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let document = |text: &str| Text::parse(text, 20, LineBreaks::Allowed).ok();
@@ -110,7 +110,7 @@ pub async fn charges_of_a_payer_are_listed(h: &mut Harness) {
     assert_eq!(h.store.list_charges_of_payer(account, "1234567890", 50).await.unwrap(), []);
 }
 
-/// A cursor marks a place between rows.
+/// A cursor marks a place in the order of ids. A row with that id need not exist.
 pub async fn cursor_need_not_exist(h: &mut Harness) {
     let account = h.account().await.id;
     let older = h.pending_charge(account).await;
@@ -122,7 +122,7 @@ pub async fn cursor_need_not_exist(h: &mut Harness) {
     assert_eq!(page, Page { rows: vec![newer], has_more: true });
 }
 
-/// The list has all accounts, in any status.
+/// The list has all accounts, or those with one KYC status.
 pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
     let mut written = Vec::new();
     for _ in 0..5 {

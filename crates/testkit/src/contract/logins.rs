@@ -65,7 +65,7 @@ async fn insert(h: &mut Harness, write: Write) {
     h.good(steps::write(write, start())).await;
 }
 
-/// Every state of the authenticator and of the link, of merchants and operators.
+/// Merchants and operators are read back with every state of the authenticator and of the invitation.
 pub async fn users_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await;
     let secret = || SealedSecret(vec![0, 255, 7]);
@@ -99,7 +99,7 @@ pub async fn users_come_back_in_every_state(h: &mut Harness) {
     assert_eq!(h.store.find_user_by_email("no@shop.example").await.unwrap(), None);
 }
 
-/// Open sessions of one user, newest first; an ended or old session is found by its id only.
+/// The list has the open sessions of one user, newest first. An ended or expired session is found by its id only.
 pub async fn sessions_come_back_and_are_listed(h: &mut Harness) {
     let user = a_user(Role::Merchant(h.account().await.id));
     let mut open = Vec::new();
@@ -127,7 +127,7 @@ pub async fn sessions_come_back_and_are_listed(h: &mut Harness) {
     assert_eq!(stale.unwrap_err(), CommitError::Stale);
 }
 
-/// Every action in every state.
+/// Confirmations are read back with every action in every state.
 pub async fn confirmations_come_back(h: &mut Harness) {
     let session = a_session(&a_user(Role::Merchant(h.account().await.id)));
     let name = Text::parse("caixa 1, \u{1F980}", 50, LineBreaks::Refused).unwrap();
@@ -154,7 +154,7 @@ pub async fn confirmations_come_back(h: &mut Harness) {
     }
 }
 
-/// Housekeeping removes sessions and confirmations after their end.
+/// Pruning removes sessions and confirmations that have expired.
 pub async fn old_sessions_and_confirmations_are_removed(h: &mut Harness) {
     let session = a_session(&a_user(Role::Operator));
     let confirmation =

@@ -1,4 +1,4 @@
-//! The contract of every store, as tests that run against each of them: `store_suite!(engine);` in a test file.
+//! The contract of every store, as tests that run against each store: `store_suite!(engine);` in a test file.
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test fails by panicking")]
 
 pub mod activity;

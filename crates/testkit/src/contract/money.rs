@@ -77,7 +77,7 @@ pub async fn cover_is_judged_in_the_order_of_transfers(h: &mut Harness) {
     assert_eq!(h.audit().await, 6);
 }
 
-/// All other parts of the change set were correct.
+/// A transfer without cover is the only defect of the change set.
 pub async fn uncovered_money_leaves_nothing(h: &mut Harness) {
     let account = h.account().await;
     let refused = refused_without_a_trace(h, account.id, |change| {

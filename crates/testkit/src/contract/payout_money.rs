@@ -37,7 +37,7 @@ pub async fn payout_is_held_and_completed(h: &mut Harness) {
     assert_eq!(h.read_payout(&pending).await.state.status(), PayoutStatus::Completed);
 }
 
-/// The fee is returned as well, and no money can be spent twice.
+/// The fee is returned as well, and later outcomes are refused.
 pub async fn failed_payout_returns_all_money(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.held_payout(account).await;
@@ -124,7 +124,7 @@ pub async fn last_money_covers_one_of_many_payouts(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [1_049, 0, 0, 1_050]);
 }
 
-/// Any number of callers report completion, and any number report failure.
+/// Half of the callers report completion, and half report failure. One outcome is stored.
 pub async fn payout_with_racing_outcomes_has_one(h: &mut Harness) {
     let account = h.account().await.id;
     for round in 0..8 {
@@ -157,7 +157,7 @@ pub async fn payout_return_is_credited_once(h: &mut Harness) {
     assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
     let returned = h.read_payout(&payout).await;
     assert_eq!((returned.returned.centavos(), returned.state.status()), (400, PayoutStatus::Completed));
-    // A second decision on the current payout refuses the return as well.
+    // The same return is refused too if it is decided on the current payout.
     let taken = CommitError::Taken { key: ReservationKey::ReturnId(first.clone()), by: payout.id.to_string() };
     assert_eq!(h.commit(part(&returned, 600)).await, Err(taken));
     assert_eq!(h.balances(account).await, [400, 0, 0, 0]);

@@ -1,4 +1,4 @@
-//! Payouts are read back exactly as written, are guarded by their versions, and are listed for their readers.
+//! Payouts are read back exactly as written, are guarded by their versions, and are found and listed.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Origin;
@@ -27,8 +27,8 @@ pub async fn payouts_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// The payouts have every kind of key, the greatest amounts, the longest texts, every script, and the first and last
-/// instants. Others have no optional value.
+/// The payouts have every kind of key, the greatest amounts, the longest texts, many scripts, and very early and
+/// late instants. Others have no optional value.
 pub async fn extreme_payouts_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     for (terms, created_at) in extreme_terms() {
@@ -63,7 +63,7 @@ pub async fn payouts_come_back_after_every_update(h: &mut Harness) {
     }
 }
 
-/// Updates from an older version, and updates of a payout that was never stored, are refused.
+/// Updates from another version, and updates of a payout that was never stored, are refused.
 pub async fn stale_payout_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.payout(a_payout(account)).await;
@@ -129,7 +129,8 @@ pub async fn pages_of_payouts_are_complete_and_stable(h: &mut Harness) {
     assert_eq!(unknown, Page { rows: Vec::new(), has_more: false });
 }
 
-/// The list has the open payouts of all accounts. A failed request postpones a payout, and an outcome removes it.
+/// The list has the open payouts of all accounts. A look-up without a result postpones a payout, and an
+/// outcome removes it from the list.
 pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut open = Vec::new();
@@ -201,7 +202,7 @@ async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<Payout> {
     payouts.into_iter().map(|payout| Payout { version: 1, ..payout }).collect()
 }
 
-/// Returns a payout in every state, with and without each optional fact.
+/// Returns payouts in every state but `Pending`, with and without each optional fact.
 fn shapes(account: AccountId) -> Vec<Payout> {
     let sent =
         |end_to_end_id| Sent { acquirer: AcquirerName::parse("the-other-1").unwrap(), at: after_s(3), end_to_end_id };
@@ -271,7 +272,7 @@ fn extreme_terms() -> Vec<(PayoutTerms, Timestamp)> {
     [(full, late), (empty, early)].into_iter().chain(keys).collect()
 }
 
-/// Only the account that sent the Pix finds its payout.
+/// A payout is found by the end-to-end id of its Pix.
 pub async fn payouts_are_found_by_their_pix(h: &mut Harness) {
     let account = h.account().await.id;
     let written = h.payout(payout_in_status(a_payout(account), PayoutStatus::Completed)).await;

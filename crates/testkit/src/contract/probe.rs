@@ -100,7 +100,7 @@ pub(super) async fn refused_without_a_trace(
     refused
 }
 
-/// Leases the idempotency record of the account's key `text`.
+/// Returns the change set that leases the idempotency record of the account's key `text`.
 pub(super) fn take(account: AccountId, text: &str, resource: &str) -> ChangeSet {
     let name = steps::idempotency_ref(account, text);
     ChangeSet {

@@ -39,7 +39,7 @@ pub async fn due_delivery_is_claimed_once(h: &mut Harness) {
     assert_eq!(status(h, claimed.key).await, DeliveryStatus::Pending);
 }
 
-/// Tests are in no list of events, and follow the same rules.
+/// Test deliveries follow the rules of all deliveries. Their events are not stored.
 pub async fn tests_are_delivered_like_events(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -141,7 +141,8 @@ pub async fn delivery_with_expired_lease_is_claimed_again(h: &mut Harness) {
     assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "a resend changes no failing period");
 }
 
-/// If the time of a retry or the end of a lease is further ahead than a correct clock writes, the next call makes the delivery due.
+/// If the time of a retry or the end of a lease is further ahead than a correct clock writes, the next call of
+/// `due_queues` makes the delivery due.
 pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
     let account = h.account().await.id;
     let ahead_s = CLOCK_DIFFERENCE.as_secs();
@@ -192,7 +193,7 @@ pub async fn claims_alone_use_up_no_attempts(h: &mut Harness) {
     }
 }
 
-/// An expired lease has no effect until another claim.
+/// The outcome of an attempt counts after the end of its lease, unless another claim followed.
 pub async fn late_outcome_counts_without_another_claim(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -349,7 +350,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
     assert_eq!(h.store.list_deliveries_of_event(account, event.id).await.unwrap().len(), 2);
 }
 
-/// Only tests and resends count, not deliveries of new events. A call adds all of its deliveries or none.
+/// Only tests and resends count towards the limit, not deliveries of new events. A call adds all of its deliveries or none.
 pub async fn put_beyond_the_limit_adds_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);

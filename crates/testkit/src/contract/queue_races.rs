@@ -34,7 +34,7 @@ pub async fn racing_nodes_claim_each_delivery_once(h: &mut Harness) {
     assert_each_once(h, &endpoints, &tally).await;
 }
 
-/// The test publishes events and changes their endpoints meanwhile.
+/// While the nodes work, the test publishes events and updates the endpoints.
 pub async fn racing_nodes_lose_no_delivery_of_new_events(h: &mut Harness) {
     let endpoints = endpoints(h, 3).await;
     let tally = Tally::default();
@@ -76,7 +76,7 @@ async fn endpoints(h: &Harness, count: u8) -> Vec<Endpoint> {
     endpoints
 }
 
-/// All nodes claim, try and finish deliveries until that many are done.
+/// Runs all nodes, which claim, try and finish deliveries until `all` deliveries are finished.
 async fn work(h: &Harness, endpoints: &[Endpoint], all: usize, tally: &Tally) {
     let queues: Vec<EndpointQueue> = endpoints.iter().map(queue_of).collect();
     let mut nodes = JoinSet::new();

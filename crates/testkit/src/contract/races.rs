@@ -12,7 +12,7 @@ use crate::builders::{a_payment, an_external_id, pending_charge, start, steps};
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// A single charge is created, and all other callers get its record.
+/// A single charge is created, and all other callers get the winner's idempotency record.
 pub async fn idempotency_key_goes_to_one_of_many_callers(h: &mut Harness) {
     let account = h.account().await;
     let name = steps::idempotency_ref(account.id, "one-of-many");
@@ -29,7 +29,7 @@ pub async fn idempotency_key_goes_to_one_of_many_callers(h: &mut Harness) {
     assert_eq!(listed(h, account.id).await, [winner.id]);
 }
 
-/// A single charge is created, and all other callers get the owner of the name.
+/// A single charge is created, and all other callers get the id of the charge that owns the external id.
 pub async fn external_id_goes_to_one_of_many_callers(h: &mut Harness) {
     let account = h.account().await;
     let external_id = an_external_id();
@@ -112,7 +112,7 @@ pub async fn refused_change_sets_do_not_affect_neighbors(h: &mut Harness) {
     }
 }
 
-/// All payments are stored, and every balance is the sum of its account's payments.
+/// All payments are stored, and every balance is the sum of its account's payments less their fees.
 pub async fn payments_of_many_accounts_add_up(h: &mut Harness) {
     let mut accounts = Vec::new();
     let mut charges = Vec::new();

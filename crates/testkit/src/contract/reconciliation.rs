@@ -1,4 +1,5 @@
-//! The reads of reconciliation: payments and payouts of all accounts in a span of time, in order, page by page.
+//! The reads of reconciliation: payments, payouts and crypto records of all accounts in a span of time, in order, page
+//! by page.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::Withdrawal;
@@ -24,7 +25,7 @@ use crate::builders::{
 pub async fn payments_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await, h.account().await];
     let mut written = Vec::new();
-    // In the order of bytes: digits, then upper case, then lower case, by the second of receipt.
+    // The second of receipt and the tail of the id. Tails are in the order of bytes: digits, upper case, lower case.
     let tails = [(7, "a0"), (3, "20"), (9, "b"), (3, "01"), (5, "A0"), (7, "A9"), (3, "aa"), (6, "Ba"), (4, "9z")];
     let roles = [(1_000, PaymentRole::Settles), (30, PaymentRole::Extra), (999, PaymentRole::Short)];
     let shared = tails.map(|(second, tail)| (second, tail, main_acquirer()));
@@ -205,7 +206,8 @@ fn other() -> AcquirerName {
     AcquirerName::parse("second").unwrap()
 }
 
-/// Returns an end-to-end id with this tail, padded behind it. The id sorts before all ids that the builders create.
+/// Returns an end-to-end id with this tail, padded with zeros at its end. The id sorts before all ids that the builders
+/// create.
 fn named(tail: &str) -> EndToEndId {
     EndToEndId::compose("00000000", start(), &format!("{tail:0<11}")).unwrap()
 }

@@ -102,7 +102,7 @@ pub async fn keys_come_back_with_their_account(h: &mut Harness) {
     assert_eq!(h.store.find_key(&unknown).await.unwrap(), None);
 }
 
-/// Keys that were revoked, and keys with another expiry.
+/// A key is read back with another expiry, and after its revocation.
 pub async fn keys_come_back_changed(h: &mut Harness) {
     let account = h.account().await;
     let mut key = a_key(account.id);
@@ -118,7 +118,7 @@ pub async fn keys_come_back_changed(h: &mut Harness) {
     }
 }
 
-/// Callbacks with arbitrary bytes.
+/// Callbacks are read back with arbitrary bytes and any number of attempts.
 pub async fn callbacks_come_back(h: &mut Harness) {
     let bodies = [Vec::new(), (0..=u8::MAX).collect(), vec![b' '; 65_536]];
     for (body, attempts) in bodies.into_iter().zip([0, 1, 2_000_000_000]) {
@@ -130,7 +130,7 @@ pub async fn callbacks_come_back(h: &mut Harness) {
     }
 }
 
-/// A postponed callback is then done or left to an operator, and is no longer due.
+/// A postponed callback is due at its new time. A callback that is done or unmatched is no longer due.
 pub async fn callbacks_come_back_changed(h: &mut Harness) {
     for last in [CallbackState::Done, CallbackState::Unmatched] {
         let callback = a_callback();
@@ -189,7 +189,8 @@ fn extreme_accounts() -> [Account; 2] {
     [greatest, least]
 }
 
-/// Unmatched callbacks are found by their id, listed newest first in pages, and counted by their acquirer.
+/// Every callback is found by its id. Unmatched callbacks are listed newest first in pages. Open and unmatched callbacks
+/// are counted by their acquirer.
 pub async fn unmatched_callbacks_are_listed_and_counted(h: &mut Harness) {
     let before = h.store.count_callbacks().await.unwrap();
     let mut callbacks = Vec::new();
@@ -220,7 +221,8 @@ pub async fn unmatched_callbacks_are_listed_and_counted(h: &mut Harness) {
     assert_eq!((after[0] - before[0], after[1] - before[1]), (1, 2));
 }
 
-/// A waiting or unmatched callback is found by its acquirer and its names, of any length.
+/// A waiting or unmatched callback is found by its acquirer and its body, which names the objects. The body may have any
+/// length.
 pub async fn open_callbacks_are_found_by_their_names(h: &mut Harness) {
     let other = AcquirerName::parse("other").unwrap();
     for (state, length) in

@@ -13,7 +13,7 @@ use crate::builders::{a_payment, a_return_id, an_external_id, new_refund, pendin
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Two refunds are made. The charge is refunded with the second.
+/// Two refunds together return the whole charge. The second one makes the charge `Refunded`.
 pub async fn charge_is_refunded_in_parts(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
@@ -138,7 +138,7 @@ pub async fn refund_and_its_charge_change_together(h: &mut Harness) {
     assert_eq!(h.read_refund(account, refund.id).await.version, 2);
 }
 
-/// The refund, its name and its part of the charge leave no trace.
+/// A refund without cover stores no record and no external id, and does not change the charge.
 pub async fn uncovered_refund_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
@@ -175,7 +175,7 @@ pub async fn racing_refunds_of_a_charge_succeed_once(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [999_940, 0, 0, 1_000]);
 }
 
-/// Any number of callers report completion, and any number report failure.
+/// Half of the callers report completion, and half report failure. One outcome is stored.
 pub async fn refund_with_racing_outcomes_has_one(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
@@ -205,7 +205,7 @@ async fn paid(h: &Harness, account: AccountId) -> Charge {
 /// Opens a refund. Returns the charge and the refund as read back.
 async fn open(h: &Harness, charge: &Charge, centavos: Option<i64>) -> (Charge, Refund) {
     let asked = new_refund(centavos);
-    // The account must provide money that it no longer has, such as the fee.
+    // A refund also debits money that the account no longer has, such as the fee.
     let [available, ..] = h.balances(charge.account).await;
     let wanted = centavos.unwrap_or_else(|| charge.refundable().unwrap().centavos());
     if wanted > available {
@@ -215,7 +215,7 @@ async fn open(h: &Harness, charge: &Charge, centavos: Option<i64>) -> (Charge, R
     (h.read_charge(charge).await, h.read_refund(charge.account, asked.id).await)
 }
 
-/// Returns the amounts in transit and returned.
+/// Returns the refunded amounts of the charge: in flight, and done.
 const fn refunds(charge: &Charge) -> (i64, i64) {
     (charge.refunds.in_flight.centavos(), charge.refunds.done.centavos())
 }

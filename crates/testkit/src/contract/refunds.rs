@@ -1,4 +1,4 @@
-//! Refunds are read back exactly as written, are guarded by their versions, and are listed for their readers.
+//! Refunds are read back exactly as written, are guarded by their versions, and are found and listed.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus, RefundTotals};
@@ -25,7 +25,7 @@ pub async fn refunds_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// The refunds have the greatest amounts, the longest texts, every script, and the first and last instants.
+/// The refunds have the greatest amounts, the longest texts, many scripts, and very early and late instants.
 pub async fn extreme_refunds_come_back(h: &mut Harness) {
     let charge = paid(h).await;
     let text = |text: &str| Some(Text::parse(text, 140, LineBreaks::Allowed).unwrap());
@@ -74,7 +74,8 @@ pub async fn refunds_come_back_after_every_update(h: &mut Harness) {
     }
 }
 
-/// A charge is stored with its refunded amounts and its infractions, both at an insert and at an update.
+/// A charge is stored with its refunded amounts and the number of its open infractions, both at an insert and at an
+/// update.
 pub async fn charge_is_read_with_its_refunded_amounts(h: &mut Harness) {
     let account = h.account().await.id;
     let totals =
@@ -96,7 +97,7 @@ pub async fn charge_is_read_with_its_refunded_amounts(h: &mut Harness) {
     }
 }
 
-/// Updates from an older version, and from one that never existed, are refused.
+/// Updates from another version, and of a refund that was never stored, are refused.
 pub async fn stale_refund_leaves_nothing(h: &mut Harness) {
     let charge = paid(h).await;
     let refund = h.refund(a_refund(&charge)).await;
@@ -145,7 +146,8 @@ pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     assert_eq!((seen, page.has_more), (vec![first.id], true), "the refund is listed after it was sent");
 }
 
-/// The list has the open refunds of all accounts. A failed request postpones a refund, and an outcome removes it.
+/// The list has the open refunds of all accounts. A look-up without a result postpones a refund, and an
+/// outcome removes it from the list.
 pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
     let charges = [paid(h).await, paid(h).await];
     let mut open = Vec::new();
@@ -196,7 +198,8 @@ const fn first_page(limit: u32) -> PageRequest<RefundId> {
     PageRequest { limit, starting_after: None }
 }
 
-/// Returns every state, with and without each optional fact: the state, the due time, the number of failed requests.
+/// Returns every state but `Pending`, with and without each optional fact. Each item has the state, the due time, and the
+/// number of attempts.
 fn shapes() -> Vec<(RefundState, Option<Timestamp>, u32)> {
     let (at, sent_at) = (after_s(9), after_s(3));
     let failed = |return_id, reason: &str| RefundState::Failed { return_id, reason: reason.to_owned(), at };

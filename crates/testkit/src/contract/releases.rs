@@ -14,7 +14,7 @@ use crate::builders::{a_payment, a_release, pending_charge, start, steps};
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// The releases include a surplus, a single centavo, nearly the greatest 64-bit amount, and the first and last instants.
+/// The amounts include a single centavo and nearly the greatest 64-bit amount. The instants are very early and very late.
 pub async fn releases_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     let late: Timestamp = "9999-12-01T23:59:59.999999Z".parse().unwrap();
@@ -104,7 +104,7 @@ pub async fn release_is_made_once(h: &mut Harness) {
     assert_eq!(h.store.list_due_releases(after_s(1_000), 50).await.unwrap(), []);
 }
 
-/// A release is refused for an older version, if it was never stored, and if the pending money no longer covers it.
+/// A release is refused for another version, if it was never stored, and if the pending money no longer covers it.
 pub async fn refused_release_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.paid_charge(pending_charge(account), 60).await;
@@ -129,7 +129,7 @@ pub async fn refused_release_leaves_nothing(h: &mut Harness) {
     h.good(steps::transfer(movement(away, pending, 1, Overdraft::Forbidden))).await;
 }
 
-/// Stores the release and its money.
+/// Returns the change set that stores the release and its pending money.
 fn insert(release: &Release) -> ChangeSet {
     let pending = merchant(release.account, Bucket::Pending);
     let waits = Transfer { to: pending, ..income(release.account, release.amount.centavos()) };

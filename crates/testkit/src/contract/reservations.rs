@@ -12,7 +12,7 @@ use super::probe::refused_without_a_trace;
 use crate::builders::steps::infraction_key;
 use crate::builders::{a_charge, a_payment, a_payout, a_return_id, a_webhook_url, new_infraction, start};
 
-/// The second caller gets the first owner, and leaves no trace.
+/// The error of the second caller names the first owner, and its change set leaves no trace.
 pub async fn reserved_value_has_one_owner(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {

@@ -94,7 +94,7 @@ pub async fn deleted_endpoints_go_last(h: &mut Harness) {
     h.store.finish(claimed.iter().map(|one| attempt(one, 2_001, AttemptOutcome::Succeeded)).collect()).await.unwrap();
     prune(h, 1_000).await;
     let there = async |id| h.store.find_endpoint(account, id).await.unwrap().is_some();
-    assert!(there(deleted.id).await, "a young delivery leads to it");
+    assert!(there(deleted.id).await, "a young delivery refers to it");
     prune(h, 3_000).await;
     assert!(!there(deleted.id).await);
     assert!(there(kept.id).await);
@@ -109,7 +109,7 @@ async fn publish(h: &Harness, account: AccountId, at_s: i64) -> EventId {
     event.id
 }
 
-/// Removes older events until none is left. Returns their number.
+/// Removes events older than `before_s` until none is left. Returns the number of removed events.
 async fn prune(h: &Harness, before_s: i64) -> u64 {
     let before = PruneBefore {
         idempotency_records: after_s(0),

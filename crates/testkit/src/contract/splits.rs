@@ -1,4 +1,4 @@
-//! Splits: stored with their charge, credited to several accounts in one commit, with any concurrent work of those accounts.
+//! Splits: stored with their charge, credited to several accounts in one commit, during any concurrent work of those accounts.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;
@@ -20,7 +20,7 @@ pub async fn parts_of_a_charge_are_credited_together(h: &mut Harness) {
     let mut charge = pending_charge(creator);
     charge.terms.split = a_split(&[(one, "33.3333"), (other, "50"), (tiny, "0.0001")]);
     let charge = h.paid_charge(charge, 600).await;
-    // Of the net value of 940: 313.33…, 470 and 0.00094 of it.
+    // The exact parts of the net value of 940 centavos: 313.33…, 470 and 0.00094.
     assert_eq!(h.balances(one).await, [313, 0, 0, 0]);
     assert_eq!(h.balances(other).await, [470, 0, 0, 0]);
     assert_eq!(h.balances(tiny).await, [0; 4]);

@@ -20,7 +20,8 @@ use crate::builders::{
 /// The buckets that a statement shows.
 const SHOWN: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
-/// Replayed from zero, each line leads to its stated balance, and the last of each bucket is the current balance.
+/// The sum of all lines up to a line is the balance that the line states. The sum of all lines of a bucket is its
+/// current balance.
 pub async fn statement_replays_to_the_balance(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     for _ in 0..3 {
@@ -111,7 +112,8 @@ pub async fn statement_lines_describe_their_movements(h: &mut Harness) {
     }
 }
 
-/// The line names no resource and contains no data of the charge. Charges without a description have none here either.
+/// The line of a split credit names no resource and has no data of the charge. The line of a charge without a
+/// description has none.
 pub async fn split_credit_line_hides_its_charge(h: &mut Harness) {
     let (creator, one) = (h.account().await.id, h.account().await.id);
     let mut charge = pending_charge(creator);
@@ -205,7 +207,7 @@ pub async fn entry_is_a_cursor_for_its_own_account_only(h: &mut Harness) {
     assert!(!h.store.has_entry(account, fresh()).await.unwrap());
 }
 
-/// Makes a few changes of every kind to an account.
+/// Credits, releases, pays out, refunds and blocks money of an account.
 async fn live(h: &Harness, account: AccountId, other: AccountId) {
     let mut charge = pending_charge(account);
     charge.terms.split = a_split(&[(other, "12.5")]);
@@ -225,7 +227,7 @@ async fn live(h: &Harness, account: AccountId, other: AccountId) {
     h.good(Dispute::of(account).hold(20)).await;
 }
 
-/// Moves a centavo of every kind into every bucket.
+/// Returns the change set that moves a centavo with every kind of entry into every bucket.
 fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
     let settlement = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
     let into = |bucket, kind| {
@@ -236,7 +238,8 @@ fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
     ChangeSet { transfers: Bucket::ALL.into_iter().flat_map(kinds).collect(), ..ChangeSet::new(at) }
 }
 
-/// Makes money without a release or a block available again, so that the ledger is consistent.
+/// Returns the change set that makes money without a release or a block available again, so that the ledger is
+/// consistent.
 fn put_back(account: AccountId, [_, pending, blocked, _]: [i64; 4]) -> ChangeSet {
     let back = |(bucket, centavos)| {
         let (from, to) = (merchant(account, bucket), merchant(account, Bucket::Available));
