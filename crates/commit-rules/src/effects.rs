@@ -17,12 +17,12 @@ use crate::snapshot::Balance;
 pub struct Effects<'a> {
     /// Ledger entries in the order in which the money moves.
     pub entries: Vec<Entry<'a>>,
-    /// The new value of every balance that the change set changes. A release whose whole amount was seized before
-    /// changes the `pending` balance without an entry.
+    /// The new value of every balance that the change set changes. If infractions already seized the whole amount of a
+    /// release, the release changes the `pending` balance without an entry.
     pub balances: BTreeMap<LedgerAccount, Balance>,
     /// Every block that the change set creates, changes or ends.
     pub blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
-    /// The events in their order.
+    /// The events, in the order of the change set.
     pub events: Vec<NumberedEvent<'a>>,
     /// The deliveries, one per event and subscribed endpoint.
     pub deliveries: Vec<NewDelivery>,
@@ -56,7 +56,7 @@ impl Side {
     }
 }
 
-/// A leg of a transfer, as the ledger stores it.
+/// A leg of a transfer (its debit or its credit), as the ledger stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// The id, greater than the ids of all earlier entries of the ledger account.

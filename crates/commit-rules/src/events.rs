@@ -54,7 +54,8 @@ fn endpoints<'e>(
     stored.chain(written.map(|endpoint| (endpoint.id, endpoint))).collect()
 }
 
-/// Inserts the id of the ledger entry into an event that reports a credit. Returns every other event unchanged.
+/// Inserts the id of the credit's entry into the data of an event that reports a credit. Returns every other event
+/// unchanged.
 fn with_entry<'a>(event: &'a NewEvent, effects: &Effects<'_>) -> Cow<'a, NewEvent> {
     let mut entries = effects.entries.iter();
     match entries.find(|entry| entry.side == Side::To && event.is_of_credit(&entry.transfer)) {

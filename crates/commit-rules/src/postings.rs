@@ -59,8 +59,8 @@ impl<'s, 'a> Postings<'s, 'a> {
         Ok(postings.into_effects())
     }
 
-    /// Posts the debit and the credit of a transfer. A release whose whole amount was seized before changes `pending`
-    /// without an entry.
+    /// Posts the debit and the credit of a transfer. If infractions already seized the whole amount of a release, the
+    /// release changes `pending` without an entry.
     fn post(&mut self, transfer: Cow<'a, Transfer>) -> Result<(), CommitError> {
         if !transfer.amount.is_positive() {
             return Err(CommitError::Corrupt(format!("the amount {} of a transfer is not positive", transfer.amount)));

@@ -30,8 +30,8 @@ pub enum Mode {
     /// The keys were read under locks.
     #[default]
     Pessimistic,
-    /// Each key is assumed to be as the change set expects. The mode is safe only under three conditions: no key is
-    /// touched twice, no change set is refused, and the writing statements check every key.
+    /// Each key is assumed to be as the change set expects. The mode is safe only under three conditions: no two
+    /// changes of the batch touch the same key, no change set is refused, and the writing statements check every key.
     Optimistic,
 }
 
@@ -54,7 +54,8 @@ pub type Blocks = BTreeMap<InfractionId, Block>;
 /// The endpoints of accounts.
 pub type Endpoints = BTreeMap<AccountId, BTreeMap<EndpointId, Endpoint>>;
 
-/// Ledger rows, and the rows that their locks protect. The snapshot must hold the rows that [`LedgerNeeds`] names.
+/// Balances, and the event counters, blocks and endpoints of the same accounts. The snapshot must hold the rows that
+/// [`LedgerNeeds`] names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerSnapshot {
     /// Balances of the ledger accounts.

@@ -1,11 +1,11 @@
 //! All event types.
 
-/// The type of an event in webhooks and in `GET /events`.
+/// The type of an event in webhooks and in `GET /v1/events`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EventType {
     /// A payment settled the charge.
     ChargePaid,
-    /// The payment period ended without a payment.
+    /// The payment period ended without a sufficient payment.
     ChargeExpired,
     /// The merchant cancelled the charge.
     ChargeCancelled,
@@ -25,15 +25,15 @@ pub enum EventType {
     PayoutFailed,
     /// The whole amount of a completed payout was returned.
     PayoutReversed,
-    /// A payer disputes a Pix. The disputed amount is blocked.
+    /// A payer disputes a Pix. Money of the account is blocked, up to the disputed amount.
     InfractionOpened,
     /// The acquirer has received a defense.
     InfractionUnderReview,
-    /// The infraction was decided for the merchant. The money is free again.
+    /// The infraction was decided for the merchant. The blocked money is free again.
     InfractionWon,
-    /// The infraction was decided for the payer. The money was returned.
+    /// The infraction was decided for the payer. The blocked money was returned.
     InfractionLost,
-    /// The payer's institution withdrew the infraction. The money is free again.
+    /// The payer's institution withdrew the infraction. The blocked money is free again.
     InfractionCancelled,
     /// Coins of a crypto deposit are confirmed on the chain.
     CryptoDepositConfirmed,
@@ -47,7 +47,7 @@ pub enum EventType {
     CryptoWithdrawalCompleted,
     /// A crypto withdrawal failed. The failure is final.
     CryptoWithdrawalFailed,
-    /// The service disabled a webhook endpoint, because the endpoint answered 410 (Gone) or has failed for days.
+    /// The service disabled a webhook endpoint, because the endpoint answered 410 (Gone) or has failed for five days.
     WebhookEndpointDisabled,
     /// A merchant tests an endpoint. Test events have no sequence number, and no list contains them.
     WebhookTest,

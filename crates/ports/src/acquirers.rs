@@ -40,8 +40,8 @@ pub trait Acquirers: Send + Sync {
     /// Returns whether an acquirer for a new charge is available now. The call does not change which acquirer is next.
     fn is_available(&self) -> bool;
 
-    /// Returns whether calls to this acquirer are refused now, because its breaker is open or a trial call is running.
-    /// Each node has its own breakers. Returns `false` for an unknown name.
+    /// Returns whether calls to this acquirer are refused now. Its breaker is then open, or a trial call is testing
+    /// whether the acquirer answers again. Each node has its own breakers. Returns `false` for an unknown name.
     fn is_refusing(&self, name: &AcquirerName) -> bool;
 
     /// Returns the acquirer that a new payout should use, in the order of [`Self::first`]. Returns `None` if every

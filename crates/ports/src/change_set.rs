@@ -146,8 +146,8 @@ pub struct Reservation {
 /// A record to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// A new record, stored with version 1. If its key exists, the commit fails with `Exists`. For a record that never
-    /// changes, the error may be `Corrupt` instead.
+    /// A new record, stored with version 1. If a record with the same key exists, the commit fails with `Exists`. For a
+    /// record that never changes, the error may be `Corrupt` instead.
     Insert(AnyRecord),
     /// A changed record with the version that was read. The record is stored with the next version. If the stored
     /// version differs from the one that was read, the commit fails with `Stale`.
@@ -203,7 +203,7 @@ impl Write {
 pub struct NewEvent {
     /// The identifier of the event.
     pub id: EventId,
-    /// The account.
+    /// The account that the event belongs to.
     pub account: AccountId,
     /// The type.
     pub kind: EventType,

@@ -220,7 +220,7 @@ pub trait DeliveryQueue: Send + Sync {
     ///
     /// The cost is limited: a call counts at most 10,000 due deliveries. If more are due, the call reads at most 10,000
     /// queues. Due deliveries to an inactive endpoint are set aside. When the endpoint is active again,
-    /// [`DeliveryQueue::cancel_stale`] makes their queue a hint.
+    /// [`DeliveryQueue::cancel_stale`] makes their queue a hint ([`DeliveryQueue::hinted`]).
     ///
     /// If a due instant is further ahead than [`cais_domain::merchant::webhook::MAX_RETRY_PAUSE`], a wrong clock wrote
     /// it ([`crate::Due`]). The same holds for a lease that is further ahead than [`crate::DELIVERY_LEASE`]. Within a
@@ -247,7 +247,7 @@ pub trait DeliveryQueue: Send + Sync {
     /// hints ([`DeliveryQueue::hinted`]).
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
 
-    /// Clears the failing period of the endpoint. The time in which the endpoint was inactive does not count as
+    /// Clears the failing period of an endpoint that becomes active, so that its inactive time does not count as
     /// failing.
     async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError>;
 

@@ -45,7 +45,7 @@ pub struct ApiKeyRecord {
     pub scopes: Scopes,
     /// The instant of expiry. `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,
-    /// The CIDR blocks whose addresses may use the key. If empty, all addresses may.
+    /// The CIDR blocks whose addresses may use the key. If the list is empty, all addresses may use it.
     pub allowed_addresses: Vec<String>,
     /// The instant of revocation. `None` if the key is not revoked.
     pub revoked_at: Option<Timestamp>,

@@ -10,7 +10,7 @@ use crate::usage::{KeyUse, LoggedRequest};
 /// The numbers of removed rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Idempotency records that have a response, or that waited only for their caller.
+    /// Idempotency records that have a response, or that only their caller may resume.
     pub idempotency_records: u64,
     /// Commit marks: rows that record whether a batch of change sets was committed or aborted.
     pub batches: u64,
@@ -33,7 +33,7 @@ pub struct PruneBefore {
     /// confirmations that have expired.
     pub marks: Timestamp,
     /// Rows of three kinds: unmatched callbacks; events without pending deliveries, with their deliveries and attempts;
-    /// and remains of deleted endpoints.
+    /// and deleted endpoints without deliveries.
     pub events: Timestamp,
     /// Logged requests.
     pub requests: Timestamp,
@@ -82,7 +82,7 @@ pub trait Maintenance: Send + Sync {
     /// - The sum of all balances is zero.
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
 
-    /// Stores the result of a comparison. All nodes show the last one.
+    /// Stores the result of a comparison. All nodes show the last comparison.
     async fn record_verification(&self, verification: Verification) -> Result<(), QueryError>;
 
     /// Returns the last comparison. Returns `None` before the first.

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use crate::queries::QueryError;
 use crate::record::{RecordKey, RecordQueries};
 
-/// A list of an acquirer, with its own position.
+/// A list of an acquirer, with its own position. A row counts as compared after the reconciliation has compared it with
+/// the service's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UpstreamList {
     /// Infractions. Every infraction that started before the position was read at least once.

@@ -18,7 +18,7 @@ use crate::queries::QueryError;
 /// - `plural: Variant(Type) |one|`: the name of the table, the variant of [`AnyRecord`], the type of the record, and
 ///   the name of the record in the expressions below;
 /// - `key`: the fields of the key, with their types and values, in the order of the key's columns;
-/// - `account`: the account whose commit lane writes the record, or `None`;
+/// - `account`: the account whose commit lane (a thread that commits) writes the record, or `None`;
 /// - `changes`: the field with the version, then the fields that an update changes; empty if the record never changes.
 #[macro_export]
 macro_rules! records {

@@ -57,7 +57,7 @@ pub struct StatementEntry {
     pub bucket: Bucket,
     /// The amount: positive for credits, negative for debits.
     pub amount: Money,
-    /// The balance of the bucket afterwards.
+    /// The balance of the bucket after the entry.
     pub balance_after: Money,
     /// The public id of the charge, payout or other resource. `None` for a split credit.
     pub resource: Option<String>,
@@ -107,7 +107,7 @@ pub struct HourSum {
 pub struct EntrySums {
     /// The sums of the hours that have entries, in ascending order.
     pub hours: Vec<HourSum>,
-    /// The last entry. `None` if there are no entries.
+    /// The id of the last entry. `None` if there are no entries.
     pub last: Option<EntryId>,
     /// The number of entries.
     pub entries: u32,

@@ -44,7 +44,8 @@ pub enum CommitError {
         /// The current record.
         record: Box<IdempotencyRecord>,
     },
-    /// An inserted record exists. For a record that never changes, a store may report [`CommitError::Corrupt`] instead.
+    /// An inserted record already exists. For a record that never changes, a store may report [`CommitError::Corrupt`]
+    /// instead.
     #[error("the record exists: {0:?}")]
     Exists(RecordKey),
     /// The store cannot be reached, or did not answer within its time limit. The outcome is unknown: the change set may

@@ -60,7 +60,7 @@ pub struct UpstreamInfraction {
 /// A defense, as the acquirer records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamDefense {
-    /// The text, which may include the address of the evidence. Some acquirers do not return the text.
+    /// The text, which may include the address of the evidence. `None` if the acquirer does not return the text.
     pub text: Option<String>,
     /// The instant at which the acquirer received the defense.
     pub received_at: Option<Timestamp>,

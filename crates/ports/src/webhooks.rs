@@ -18,7 +18,7 @@ pub enum AttemptError {
     ConnectionFailed,
     /// The connection ended, or the answer was not HTTP.
     ConnectionLost,
-    /// The TLS handshake failed, for example because of a certificate.
+    /// The TLS handshake failed, for example because of an invalid certificate.
     TlsFailed,
     /// No answer came within 15 s.
     TimedOut,

@@ -29,7 +29,7 @@ pub(super) struct Layout {
     side: usize,
     /// For each mask, the rows of a code whose data is all zeros. Bit `x` is set if the module in column `x` is dark.
     pub(super) masked: [Vec<u128>; 8],
-    /// For each module, row by row, the index of its bit in the codewords; `None` for patterns and remaining modules.
+    /// For each module, row by row, the index of its bit in the codewords; `None` for modules of patterns.
     bits: Vec<Option<u16>>,
 }
 

@@ -20,13 +20,13 @@ fn penalty(rows: &[u128]) -> u32 {
     across.sum::<u32>() + runs_down(rows) + finders_down(rows) + blocks(rows) + imbalance(rows)
 }
 
-/// Returns a number with the lowest `count` bits set; at most 127.
+/// Returns a number with the lowest `count` bits set. `count` is at most 127.
 fn low_bits(count: usize) -> u128 {
     (1_u128 << count).wrapping_sub(1)
 }
 
 /// Returns the cost of runs: five equal modules cost 3, and each further module costs 1. `fives` has a bit for each
-/// five equal modules, and `first_of_run` for each of these that begins a run.
+/// sequence of five equal modules, and `first_of_run` for each such sequence that begins a run.
 fn run_cost(fives: u128, first_of_run: u128) -> u32 {
     if fives == 0 { 0 } else { fives.count_ones() + 2 * first_of_run.count_ones() }
 }

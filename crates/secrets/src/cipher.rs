@@ -19,7 +19,7 @@ pub struct Aes256GcmCipher {
 }
 
 impl Aes256GcmCipher {
-    /// Returns the cipher. `keyed_hash` derives its key for the purpose `PURPOSE`.
+    /// Returns the cipher. `keyed_hash` derives the cipher's key from the master key.
     #[must_use]
     pub fn new(keyed_hash: Arc<dyn KeyedHash>) -> Self {
         Self { key: keyed_hash.hash(PURPOSE, LABEL).0, random: keyed_hash }

@@ -20,7 +20,7 @@ pub const MAX_CITY_LENGTH: usize = 15;
 
 /// The identifier of the Pix template. Parsing ignores its case.
 const GUI: &str = "br.gov.bcb.pix";
-/// The reference label of a code without a txid.
+/// The reference label, which otherwise is the txid, of a code without a txid.
 const NO_REFERENCE: &str = "***";
 
 /// The ids of the elements that a Pix code uses.

@@ -96,7 +96,7 @@ impl Rate {
         Self(divide(&self.0, coins, PRICE_DECIMALS, rounding::WITHDRAWAL_RATE).normalized())
     }
 
-    /// Returns whether this rate is plausible if `earlier` was the rate `age` ago. Within a day, the rate may become at
+    /// Returns whether this rate is plausible if `earlier` was the rate `age` ago. Within a day, the rate must be at
     /// most twice and at least half of `earlier`. After more than a day, the factor is five.
     #[must_use]
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]

@@ -83,7 +83,8 @@ impl<K: IdKind> Id<K> {
         Self::from_suffix(suffix)
     }
 
-    /// Parses the 26 characters without a prefix. Identifiers at an acquirer have this form.
+    /// Parses the 26 characters without a prefix. Acquirers receive the ids of charges, payouts and refunds in this
+    /// form.
     ///
     /// # Errors
     /// [`IdError::WrongSuffix`].

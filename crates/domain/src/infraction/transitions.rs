@@ -145,9 +145,9 @@ impl Infraction {
         self.divide_anew(Some(report), disputed, None)
     }
 
-    /// Applies the report of an accepted dispute, before the infraction is resolved. The infraction takes precedence on
-    /// its Pix, because the acquirer has already debited the amount. The same commit moves money that the other
-    /// infractions hold to this infraction.
+    /// Applies the report of an accepted dispute, before the infraction is resolved. The infraction takes precedence
+    /// over the others on its Pix, because the acquirer has already debited the amount. The same commit moves money
+    /// that the other infractions hold to this infraction.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction is resolved.

@@ -166,7 +166,7 @@ pub struct Account {
     pub features: Features,
     /// The fees per operation.
     pub fees: FeeSchedule,
-    /// The largest transactions.
+    /// The largest charge and the largest payout.
     pub limits: Limits,
     /// The seconds for which received money stays in `pending`.
     pub release_delay_s: u32,

@@ -24,7 +24,7 @@ pub enum AccountChange {
     Features(Features),
     /// Replaces the fee rule of an operation.
     Fees(Operation, FeeRule),
-    /// Sets the largest transactions.
+    /// Sets the largest charge and the largest payout.
     Limits(Limits),
     /// Sets the release delay: the seconds for which received money stays in `pending`.
     ReleaseDelay(u32),

@@ -83,8 +83,8 @@ impl Payout {
         }
     }
 
-    /// Records that the payout will be sent again with the same identifier. The acquirer reports no payout with this
-    /// identifier, or a payout that waits for approval.
+    /// Records that the payout will be sent again with the same identifier. The caller sends it again if the acquirer
+    /// reports no payout with this identifier, or a payout that waits for approval.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] if the outcome is known or the payout was never sent.

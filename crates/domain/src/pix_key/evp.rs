@@ -1,4 +1,4 @@
-//! A random key. The directory issues it, and every UUID is valid.
+//! A random key. The directory of Pix keys (DICT) issues it, and every UUID is valid.
 
 use super::PixKeyError;
 

@@ -55,7 +55,7 @@ pub struct UpstreamDeposit {
     pub status: UpstreamDepositStatus,
     /// The address, if it is valid for a supported currency.
     pub address: Option<Address>,
-    /// The memo that the payer must add. Only some currencies need one.
+    /// The memo that the payer must add, if the currency needs one.
     pub extra_id: Option<String>,
     /// The requested coins, if the record has them in a supported currency.
     pub asked: Option<CryptoAmount>,

@@ -185,7 +185,7 @@ mod tests {
         (Currency::UsdtErc20, "0X55d398326f99059fF775485246999027B3197955", AddressError::WrongForm),
         (Currency::UsdtErc20, "0x55d398326f99059fF775485246999027B31979", AddressError::WrongForm),
         (Currency::UsdtErc20, "0x55d398326f99059fF775485246999027B319795g", AddressError::WrongForm),
-        // Addresses whose money would be lost.
+        // Addresses at which money is lost.
         (Currency::UsdtErc20, "0x0000000000000000000000000000000000000000", AddressError::Unrecoverable),
         (Currency::UsdtErc20, "0xdac17f958d2ee523a2206206994597c13d831ec7", AddressError::Unrecoverable),
         (Currency::UsdtBsc, "0x55d398326f99059fF775485246999027B3197955", AddressError::Unrecoverable),

@@ -102,7 +102,7 @@ pub struct Deposit {
     pub confirmed_at: Option<Timestamp>,
     /// The transaction on the chain, after the processor has reported it.
     pub tx_hash: Option<String>,
-    /// The instant of the next look-up at the processor.
+    /// The instant of the next look-up at the processor. `None` if no look-up follows.
     pub due_at: Option<Timestamp>,
     /// The number of look-ups without a change.
     pub attempts: u32,

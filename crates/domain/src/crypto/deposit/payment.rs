@@ -83,7 +83,7 @@ pub struct DepositPayment {
 }
 
 named! {
-    /// The relation of a payment to its deposit. Payments that wait for an operator have one too.
+    /// The relation of a payment to its deposit, also of a payment that waits for an operator.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum PaymentResolution {
         /// The payment has the requested coins, or fewer coins with the same value in BRL.

@@ -12,7 +12,7 @@ pub struct Issued {
     pub payment: ProcessorId,
     /// The address that the payer must use.
     pub address: String,
-    /// The memo that the payer must add. Only some currencies need one.
+    /// The memo that the payer must add, if the currency needs one.
     pub extra_id: Option<String>,
     /// The end of the payment period. If the processor ends the period earlier, the earlier instant is stored here.
     pub expires_at: Timestamp,

@@ -231,8 +231,9 @@ impl Deposit {
         }
     }
 
-    /// Records a look-up without a change. Each pause before the next look-up is longer. A deposit that is neither
-    /// pending nor confirming is looked up until a day after its payment period.
+    /// Records a look-up without a change. The pause before the next look-up doubles each time, up to
+    /// [`crate::pause::MAX_PAUSE`]. A deposit that is neither pending nor confirming is looked up until a day after its
+    /// payment period.
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);

@@ -28,8 +28,8 @@ pub enum WithdrawalState {
     Processing {
         /// The request.
         sent: WithdrawalSent,
-        /// The instant since which an operator must decide. The processor reports an error but may still send the
-        /// coins, or does not show the withdrawal.
+        /// The instant since which an operator must decide; `None` if no decision is needed. A decision is needed if
+        /// the processor reports an error but may still send the coins, or does not show the withdrawal.
         review_since: Option<Timestamp>,
     },
     /// The coins were sent.

@@ -71,7 +71,8 @@ impl Withdrawal {
         }
     }
 
-    /// Records a look-up without a result. Each pause before the next look-up is longer.
+    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to
+    /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);

@@ -42,7 +42,7 @@ pub enum ScopeError {
     #[error("at least one scope is needed")]
     Empty,
     /// A name is not a scope.
-    #[error("unknown scope `{0}`: the scopes are all, {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
+    #[error("`{0}` is not a scope; known are all, {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
     Unknown(String),
 }
 

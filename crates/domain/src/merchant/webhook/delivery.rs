@@ -13,7 +13,7 @@ pub const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(24);
 /// The longest pause before an attempt: the last pause of the schedule with the greatest jitter. A due time that is
 /// further ahead comes from a wrong clock, so a store treats such a delivery as due now.
 pub const MAX_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(86_400 + 86_400 / 100 * JITTER_PERCENT);
-/// The duration of failures without a success after which an endpoint is disabled.
+/// An endpoint is disabled after it has failed for this time without a success.
 pub const FAILING_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
 
 named! {
