@@ -23,8 +23,8 @@ pub const DAYS: i64 = 30;
 const STEP: u32 = 10_000;
 /// The largest number of steps of [`DailyTotals::catch_up`]. Together they count at most 50 million entries.
 const MAX_STEPS: u32 = 5_000;
-/// Entries of this last period are read again each time, because a node whose clock is behind may still store an entry
-/// with an earlier id.
+/// Entries of this last period are read again each time. A node whose clock is behind may still store an entry with an
+/// earlier id.
 const SETTLED_AFTER: SignedDuration = SignedDuration::from_mins(2);
 /// The largest number of accounts with sums in memory. Each account has at most 720 hours. When the limit is reached,
 /// the sums of all accounts are removed from memory and computed again.
@@ -217,6 +217,7 @@ mod tests {
         totals.begin(account, Timestamp::UNIX_EPOCH);
         let task = || {
             let _mark = CatchingUp::enter(&totals, account);
+            // The mark is set, so this assertion panics.
             assert!(CatchingUp::enter(&totals, account).is_some(), "another task has the mark");
         };
         assert!(catch_unwind(AssertUnwindSafe(task)).is_err());

@@ -6,7 +6,7 @@
 pub struct ExternalIdConflict {
     /// The public id of the owner.
     pub owner: String,
-    /// The API's names of the fields that differ. There is at least one.
+    /// The API's names of the fields that differ, at least one.
     pub fields: Vec<&'static str>,
 }
 

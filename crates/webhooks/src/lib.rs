@@ -10,8 +10,8 @@
 //! 2. Add its entries to [`signing::signatures`]. Receivers skip unknown versions.
 //! 3. Extend [`mod@verify`].
 //!
-//! To refuse another range of addresses, add a line to the tables of `addresses`, and the first and last address of the
-//! range to the tables of the tests there.
+//! To refuse another range of addresses, add a line to the tables of `addresses`. Also add the first and last address
+//! of the range to the tables of its tests.
 
 mod addresses;
 mod answer;

@@ -118,7 +118,7 @@ impl Resolver {
 
     /// Checks a name that a merchant registers. A new look-up uses a slot for registrations, never one for deliveries.
     /// If no such slot is free, the name does not resolve. If a look-up of the same name is already under way, the
-    /// check joins it, even if that look-up is for a delivery and still waits for a slot.
+    /// check joins that look-up. The joined look-up may be for a delivery and may still wait for a slot.
     ///
     /// # Errors
     /// [`Unresolved`].

@@ -23,8 +23,8 @@ use crate::window::Until;
 
 /// The required ratio to the rate without a backlog.
 const WANTED: f64 = 0.8;
-/// This measurement has this many times the usual number of rounds, because the server's own housekeeping affects some
-/// rounds.
+/// The factor on the usual number of rounds. More rounds are needed, because the database server's own housekeeping
+/// affects single rounds.
 const MORE: usize = 2;
 /// The time before counting begins: longer than an attempt without an answer.
 const SETTLED: Duration = Duration::from_secs(17);

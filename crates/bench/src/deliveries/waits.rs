@@ -55,7 +55,7 @@ pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: us
     Ok(judged(line, engine, Target::AtMost(AT_ONCE_MS)))
 }
 
-/// Measures payments at a steady rate with 100 endpoints. First all endpoints answer; then some hang.
+/// Measures payments at a steady rate with 100 endpoints. First all endpoints answer; then `HANGING` of them hang.
 pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, seconds: u64) -> Result<Line> {
     let mut receiver = Receiver::start(MANY)?;
     let mut service = Service::start(engine, server).await?;
@@ -91,7 +91,7 @@ async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Ve
     let keys = service.keys.get(..accounts).context("too few accounts")?;
     let load = Load { address: service.address()?, scripts: creators(keys, 0), until: Until::Calls(count(number)) };
     let outcome = load.run().await?.clean()?;
-    // One charge of each caller follows another. Callers next to each other have different accounts, so the accounts
+    // The charges of the callers are taken in turn. Callers next to each other have different accounts, so the accounts
     // alternate.
     let mut created: Vec<_> = outcome.scripts.into_iter().map(|script| script.created.into_iter()).collect();
     let mut mixed = Vec::new();

@@ -53,7 +53,7 @@ mod tests {
     use super::AccountEmail;
 
     #[test]
-    fn addresses_are_folded_and_judged() {
+    fn address_is_changed_to_lower_case_and_checked() {
         for (text, expected) in [
             ("Shop@Example.COM", Some("shop@example.com")),
             (" a@b.co ", Some("a@b.co")),

@@ -124,7 +124,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of_limit(CALLBACKS_PER_PASS, listed, done))
 }
 
-/// Returns the verdict on each callback, in the order of the callbacks: the greatest verdict on one of its items, or
+/// Returns the verdicts on the callbacks, in their order. Each is the greatest verdict on an item of the callback, or
 /// the error of an item.
 async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict, Unread>> {
     let mut verdicts = vec![Ok(Verdict::Applied); callbacks.len()];

@@ -60,7 +60,8 @@ impl From<SyncError> for CancelChargeError {
     }
 }
 
-/// Cancels a pending charge. If the charge is already cancelled, it is returned unchanged.
+/// Cancels a pending charge. An overdue charge is only refreshed. If the charge is already cancelled, it is returned
+/// unchanged.
 ///
 /// # Errors
 /// [`CancelChargeError`]. In any other status, such as `Paid` or `Expired`, the error is `InvalidState`.

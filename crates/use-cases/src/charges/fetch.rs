@@ -19,7 +19,7 @@ const MAY_HAVE_RACED: SignedDuration = SignedDuration::from_hours(24);
 pub type ChargeName = ResourceName<ChargeId>;
 
 /// Returns the charge with this identifier. If the charge may have an unread payment, the acquirer's record is read and
-/// applied first. If the acquirer does not answer in time, the stored charge is returned.
+/// applied first. If the acquirer does not answer within 3 s, the stored charge is returned.
 ///
 /// # Errors
 /// [`FetchError`].

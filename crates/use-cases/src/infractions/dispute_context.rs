@@ -10,7 +10,7 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 
 /// The records of a disputed Pix. The charge is read first. Each change of a block's limit or of a refund also changes
-/// the charge's version, so a commit that writes the charge fails if the other records are outdated.
+/// the charge's version. So a commit that writes the charge fails if the other records are outdated.
 pub(super) struct DisputeContext {
     charge: Charge,
     payment: CreditedPayment,

@@ -195,8 +195,9 @@ pub(super) async fn find_upstream(
     fetch_upstream(acquirer, &infraction.upstream_id, opened_at, now, deadline).await
 }
 
-/// Returns the time in which a defense can still arrive: one minute, or half of the time from sending to the deadline
-/// if that is shorter, but at least [`MIN_TIME_TO_ARRIVE`]. So there usually is time for a second attempt.
+/// Returns the time in which a defense can still arrive: half of the time from sending to the deadline, at least
+/// [`MIN_TIME_TO_ARRIVE`] and at most one minute. Without a deadline, the time is one minute. So a second attempt is
+/// possible, unless the deadline is too near.
 fn time_to_arrive(deadline: Option<Timestamp>, sent_at: Timestamp) -> SignedDuration {
     let half = deadline.map(|deadline| deadline.duration_since(sent_at) / 2);
     half.unwrap_or(RESEND_AFTER).clamp(MIN_TIME_TO_ARRIVE, RESEND_AFTER)

@@ -44,9 +44,9 @@ impl Tally {
     }
 }
 
-/// Reads the list of every acquirer that reports infractions: the rows since one day before the stored position, and
-/// all rows since the oldest open infraction. Once an hour, the rows of 90 days are read, so that reopened infractions
-/// are found.
+/// Reads the list of every acquirer that reports infractions. A read begins one day before the stored position, or one
+/// hour before the start of the oldest open infraction if that is earlier. Once an hour, the rows of 90 days are read,
+/// so that reopened infractions are found.
 ///
 /// # Errors
 /// None: a failure of one acquirer or one infraction is logged and does not stop the others.

@@ -37,7 +37,7 @@ pub(crate) enum Applied {
         /// `true` if this report changed the infraction.
         changed: bool,
     },
-    /// The report can be applied later: its Pix is not credited yet, the money of the accepted dispute is not returned
+    /// The report can be applied later. Its Pix is not credited yet, the money of the accepted dispute is not returned
     /// yet, or the report may be outdated.
     Deferred,
     /// The report is about a Pix that was never credited here. An alert was raised.

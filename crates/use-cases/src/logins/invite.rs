@@ -1,5 +1,5 @@
-//! Creates one-time links. With a link, a user sets a password: a new operator, the holder of an account without a
-//! login, or a user who lost the password or the authenticator.
+//! Creates one-time links, with which a user sets a password. Links are for new operators, for holders of accounts
+//! without a login, and for users who lost the password or the authenticator.
 
 use cais_domain::ids::{AccountId, UserId};
 use cais_ports::{ChangeSet, CommitError, Invitation, Operator, Reservation, ReservationKey, Role, Totp, User, Write};

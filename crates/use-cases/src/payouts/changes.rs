@@ -83,8 +83,8 @@ impl Steps {
         &self.refused
     }
 
-    /// Returns all changes to commit together, and the payout as it will be stored. There are no changes if no step was
-    /// applied.
+    /// Returns all changes to commit together, and the payout as it will be stored. The change set is empty if no step
+    /// was applied.
     pub(super) fn done(self) -> (ChangeSet, Payout) {
         let Self { payout, moved, mut change, refused: _ } = self;
         if !moved {

@@ -22,7 +22,8 @@ const MAY_COME_BACK: SignedDuration = SignedDuration::from_hours(24);
 pub type PayoutName = ResourceName<PayoutId>;
 
 /// Returns the payout with this identifier. If the payout is processing, or was completed in the last 24 hours, the
-/// acquirer's record is read and applied first. If the acquirer does not answer in time, the stored payout is returned.
+/// acquirer's record is read and applied first. If the acquirer does not answer within 3 s, the stored payout is
+/// returned.
 ///
 /// # Errors
 /// [`FetchError`].

@@ -19,7 +19,7 @@ const READ_BUDGET: Duration = Duration::from_secs(3);
 pub type DepositName = ResourceName<CryptoDepositId>;
 
 /// Returns the deposit with this identifier. If its state may have changed, the processor's record is read and applied
-/// first. If the processor does not answer in time, the stored deposit is returned.
+/// first. If the processor does not answer within 3 s, the stored deposit is returned.
 ///
 /// # Errors
 /// [`FetchError`].

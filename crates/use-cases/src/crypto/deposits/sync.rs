@@ -31,8 +31,8 @@ const MAX_PAYMENTS: u32 = 10_000;
 /// processor's list of payments finds those that no refresh reads.
 const MAX_LATER_READS: usize = 5;
 
-/// Reads the first payment of the deposit at its processor. Then reads the later payments that this record lists, and
-/// applies all records.
+/// Reads the first payment of the deposit at its processor. Then reads the unfinished later payments that this record
+/// lists, and applies all records.
 pub(crate) async fn refresh(ports: &Ports, deposit: Deposit, budget: Duration) -> Result<Deposit, SyncError> {
     let processor = ports.crypto_processor(&deposit.processor)?;
     let Some(issued) = deposit.state.issued() else { return Ok(deposit) };
@@ -230,7 +230,7 @@ pub(crate) async fn find(
     Ok(payments.into_iter().find(|known| known.id == *payment))
 }
 
-/// Returns whether the payment still needs a reservation. The first payment was reserved when the deposit was created.
+/// Returns whether the payment still needs a reservation. The first payment was reserved when its address was stored.
 fn is_unreserved(deposit: &Deposit, record: &UpstreamDeposit, known: Option<&DepositPayment>) -> bool {
     known.is_none() && deposit.state.issued().is_none_or(|issued| issued.payment != record.id)
 }
@@ -253,7 +253,8 @@ fn arrival(
 }
 
 /// Returns the instant at which the coins were first seen. The processor creates the record of a later payment when its
-/// coins arrive. If the first payment was confirming before the deposit expired, its coins count as in time.
+/// coins arrive. If the first payment was confirming before the deposit expired, its coins count as arrived before the
+/// expiry.
 fn seen_at(deposit: &Deposit, known: Option<&DepositPayment>, record: &UpstreamDeposit, now: Timestamp) -> Timestamp {
     let at = match (known, &deposit.state) {
         (Some(known), _) if known.gross.is_zero() => known.created_at,
@@ -273,8 +274,8 @@ fn last_change(record: &UpstreamDeposit, now: Timestamp) -> Timestamp {
 }
 
 /// Returns the change of the deposit that follows from the status of the first payment's record. Later payments change
-/// only the credited sums. Only a pending deposit becomes confirming, so the coins of a confirming deposit arrived in
-/// time.
+/// only the credited sums. Only a pending deposit becomes confirming, so the coins of a confirming deposit arrived
+/// before its expiry.
 fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option<Steps> {
     use DepositStatus as Ours;
     use UpstreamDepositStatus as Theirs;
@@ -282,7 +283,7 @@ fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option
     let tx_hash = record.tx_hash.as_deref().map(plain).filter(|hash| !hash.is_empty());
     let ours = deposit.state.status();
     let step = match (record.status, ours) {
-        // A finished payment matches here only if no coins of the deposit's currency arrived in time.
+        // A finished payment matches here only if no coins of the deposit's currency arrived before the expiry.
         (Theirs::Waiting | Theirs::Finished | Theirs::PartiallyPaid, Ours::Pending) if now >= issued.expires_at => {
             deposit.clone().expire(now)
         }

@@ -45,7 +45,7 @@ impl Steps {
         &self.withdrawal
     }
 
-    /// Returns the changes to commit, and the withdrawal as it will be stored. There are no changes if no step was
+    /// Returns the changes to commit, and the withdrawal as it will be stored. The change set is empty if no step was
     /// applied.
     pub(super) fn done(self, ports: &Ports, now: Timestamp) -> (ChangeSet, Withdrawal) {
         let Self { withdrawal, moved, transfers, event } = self;

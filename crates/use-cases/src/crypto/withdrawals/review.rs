@@ -29,7 +29,8 @@ pub enum MissingRecord {
     /// The decision is refused.
     Refused,
     /// The decision is made without a record, for a processor that will never answer again. The withdrawal need not be
-    /// marked for review, because only a read of the processor marks it. It must be at least ten minutes old.
+    /// marked for review, because only a read of the processor marks it. The withdrawal must be at least ten minutes
+    /// old.
     Accepted,
 }
 
