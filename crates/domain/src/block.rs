@@ -11,7 +11,7 @@ use crate::money::{Money, MoneyError};
 pub struct Block {
     /// The owner of the money.
     pub account: AccountId,
-    /// The infraction.
+    /// The infraction that blocks the money.
     pub infraction: InfractionId,
     /// The disputed Pix.
     pub end_to_end_id: EndToEndId,
@@ -58,7 +58,7 @@ pub enum BlockChange {
     Hold {
         /// The owner of the money.
         account: AccountId,
-        /// The infraction.
+        /// The infraction that blocks the money.
         infraction: InfractionId,
         /// The disputed Pix.
         end_to_end_id: EndToEndId,
@@ -69,11 +69,11 @@ pub enum BlockChange {
     End {
         /// The owner of the money.
         account: AccountId,
-        /// The infraction.
+        /// The infraction that blocks the money.
         infraction: InfractionId,
         /// The held amount on which the decision is based.
         held: Money,
-        /// The destination.
+        /// The destination of the held money.
         to: BlockEnd,
     },
 }

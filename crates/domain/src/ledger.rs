@@ -151,7 +151,7 @@ pub struct Transfer {
     pub amount: Money,
     /// The rule for the balance of `from`.
     pub overdraft: Overdraft,
-    /// The reason.
+    /// The reason of the transfer.
     pub kind: EntryKind,
     /// The public id of the charge, payout or other resource that caused the transfer. `None` for a split credit,
     /// because its charge belongs to another account.

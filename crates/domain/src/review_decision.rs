@@ -27,7 +27,7 @@ pub enum InfractionDecision {
 pub enum WithdrawalDecision {
     /// The coins were sent, in this transaction on the chain.
     Sent {
-        /// The transaction.
+        /// The transaction on the chain.
         tx_hash: Text,
     },
     /// The coins will never be sent. The amount and the fee return to the account.

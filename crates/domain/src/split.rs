@@ -11,7 +11,7 @@ pub const MAX_SHARES: usize = 5;
 /// An account's share in a charge.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Share {
-    /// The recipient.
+    /// The account that receives the share.
     pub recipient: AccountId,
     /// The part of the net amount, greater than zero.
     pub percentage: Percentage,

@@ -110,7 +110,7 @@ pub struct UpstreamReturn {
     pub nature: ReturnNature,
     /// The returned amount.
     pub amount: Money,
-    /// The progress.
+    /// The progress at the acquirer.
     pub progress: UpstreamProgress,
 }
 
@@ -174,7 +174,7 @@ pub struct UpstreamPayout {
     pub amount: Money,
     /// The recipient's data that the acquirer reports.
     pub recipient: Recipient,
-    /// The progress.
+    /// The progress at the acquirer.
     pub progress: UpstreamProgress,
     /// `true` if the payout waits for an approval. A repeat of the order approves it. Until then no money has moved,
     /// and `progress` is `Processing`.

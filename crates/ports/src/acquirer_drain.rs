@@ -9,7 +9,7 @@ use crate::queries::QueryError;
 /// The drain of an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcquirerDrain {
-    /// The acquirer.
+    /// The drained acquirer.
     pub acquirer: AcquirerName,
     /// The start of the drain. `None` if the drain has ended.
     pub since: Option<Timestamp>,

@@ -22,9 +22,9 @@ pub enum IssueError {
     /// An acquirer may have issued the charge. No other acquirer may receive a request for it.
     #[error("the outcome at {acquirer} is unknown: {reason}")]
     Unknown {
-        /// The acquirer.
+        /// The acquirer that may have issued the charge.
         acquirer: AcquirerName,
-        /// The reason.
+        /// The reason why the outcome is unknown.
         reason: String,
     },
 }

@@ -48,7 +48,7 @@ pub struct AuditFilter {
     pub account: Option<AccountId>,
     /// The name of the operator.
     pub operator: Option<String>,
-    /// The command.
+    /// The command, for example `account.suspend`.
     pub action: Option<String>,
 }
 

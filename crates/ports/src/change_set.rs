@@ -205,7 +205,7 @@ pub struct NewEvent {
     pub id: EventId,
     /// The account that the event belongs to.
     pub account: AccountId,
-    /// The type.
+    /// The type of the event.
     pub kind: EventType,
     /// The instant of the event.
     pub at: Timestamp,

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// The clock.
+/// The clock of the service.
 pub trait Clock: Send + Sync {
     /// Returns the current instant in whole microseconds, the precision of the stores.
     fn now(&self) -> Timestamp;

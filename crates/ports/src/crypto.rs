@@ -20,7 +20,7 @@ mod withdrawal;
 pub enum CryptoCallback {
     /// A payment to an address of this service.
     Deposit {
-        /// The payment.
+        /// The processor's id of the payment.
         id: ProcessorId,
         /// The first payment to the same address, if this is a later payment.
         parent: Option<ProcessorId>,

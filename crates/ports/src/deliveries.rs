@@ -40,9 +40,9 @@ pub struct DeliveryKey {
 pub struct NewDelivery {
     /// The identifier of the delivery, if no delivery of the same event and endpoint exists.
     pub id: DeliveryId,
-    /// The queue.
+    /// The queue of the endpoint.
     pub queue: EndpointQueue,
-    /// The event.
+    /// The event to deliver.
     pub event: EventId,
     /// The event's type.
     pub kind: EventType,
@@ -68,7 +68,7 @@ pub struct DueQueues {
 /// A node's request for deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryClaim {
-    /// The queues.
+    /// The queues whose deliveries are claimed.
     pub queues: Vec<EndpointQueue>,
     /// The current instant.
     pub now: Timestamp,
@@ -125,9 +125,9 @@ pub struct ClaimedDelivery {
     pub fence: i64,
     /// The number of the attempt in the schedule, from 1. Claims without an outcome do not count.
     pub tries: u32,
-    /// The event.
+    /// The event to deliver.
     pub event: DeliveredEvent,
-    /// The endpoint.
+    /// The endpoint that receives the delivery.
     pub endpoint: Arc<Endpoint>,
     /// The instant since which every attempt at the endpoint failed. `None` if the last attempt succeeded.
     pub failing_since: Option<Timestamp>,
@@ -184,7 +184,7 @@ pub enum Health {
 /// A finished attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedAttempt {
-    /// The delivery.
+    /// The key of the delivery.
     pub key: DeliveryKey,
     /// The fence of the attempt's claim. If a newer claim exists, the attempt is only logged.
     pub fence: i64,
@@ -192,9 +192,9 @@ pub struct FinishedAttempt {
     pub epoch: i64,
     /// The number of the attempt in the schedule.
     pub tries: u32,
-    /// The attempt.
+    /// The attempt, as it is logged.
     pub attempt: DeliveryAttempt,
-    /// The consequence.
+    /// The consequence for the delivery.
     pub outcome: AttemptOutcome,
     /// The effect on the endpoint.
     pub health: Health,

@@ -18,7 +18,7 @@ pub struct StoredEvent {
     pub id: EventId,
     /// The sequence number in the account. The numbers start at 1 and have no gaps.
     pub sequence: i64,
-    /// The type.
+    /// The type of the event.
     pub kind: EventType,
     /// The resource at the instant of the event, as [`crate::ResourceRenderer`] renders it.
     pub data: Vec<u8>,
@@ -31,8 +31,8 @@ pub struct StoredEvent {
 pub struct EventFilter {
     /// The type. `None` stands for every type.
     pub kind: Option<EventType>,
-    /// The sequence number after which the list starts; the oldest events come first. With `None`, the list contains
-    /// all events, and the newest come first.
+    /// The sequence number after which the list starts, with the oldest event first. With `None`, the newest event comes
+    /// first.
     pub after_sequence: Option<i64>,
 }
 
@@ -50,9 +50,9 @@ pub struct EventPage {
 pub struct Delivery {
     /// The public identifier.
     pub id: DeliveryId,
-    /// The endpoint.
+    /// The endpoint that receives the delivery.
     pub endpoint: EndpointId,
-    /// The event.
+    /// The delivered event.
     pub event: EventId,
     /// The event's type.
     pub kind: EventType,

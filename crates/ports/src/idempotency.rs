@@ -41,11 +41,11 @@ cais_domain::named! {
 /// A response that is repeated byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredResponse {
-    /// The kind.
+    /// The kind of the response.
     pub kind: ResponseKind,
     /// The id of the request that received the response first.
     pub request: RequestId,
-    /// The body.
+    /// The body of the response.
     pub body: Vec<u8>,
 }
 

@@ -41,7 +41,7 @@ pub struct ApiKeyRecord {
     pub name: String,
     /// The hash of the secret.
     pub keyed_hash: SecretHash,
-    /// The permissions.
+    /// The permissions of the key.
     pub scopes: Scopes,
     /// The instant of expiry. `None` if the key does not expire.
     pub expires_at: Option<Timestamp>,

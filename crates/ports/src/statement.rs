@@ -40,9 +40,9 @@ impl Span {
 pub struct EntryFilter {
     /// The bucket. Statements do not contain `in_transit`.
     pub bucket: Option<Bucket>,
-    /// The kind.
+    /// The reason of the movement.
     pub kind: Option<EntryKind>,
-    /// The period.
+    /// The period of creation.
     pub created: Span,
 }
 
@@ -116,11 +116,11 @@ pub struct EntrySums {
 /// The filter of a timeline. `None` accepts every value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TransactionFilter {
-    /// The direction.
+    /// The direction of the money.
     pub direction: Option<Direction>,
     /// The status.
     pub status: Option<TransactionStatus>,
-    /// The period.
+    /// The period of creation.
     pub created: Span,
 }
 
@@ -129,7 +129,7 @@ pub struct TransactionFilter {
 pub struct SplitCredit {
     /// The entry of the credit. The transaction's id has the same suffix.
     pub id: EntryId,
-    /// The amount.
+    /// The credited amount.
     pub amount: Money,
     /// The instant of the credit.
     pub created_at: Timestamp,

@@ -32,7 +32,7 @@ pub enum CommitError {
     /// A unique value has another owner.
     #[error("{} is taken", .key.space())]
     Taken {
-        /// The value.
+        /// The value that is taken.
         key: ReservationKey,
         /// The public id of the value's owner.
         by: String,

@@ -71,7 +71,7 @@ pub enum UrlRefusal {
 /// An attempt to send an event.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<'a> {
-    /// The address.
+    /// The address of the receiver.
     pub url: &'a WebhookUrl,
     /// The id of the event. Receivers detect repeats by it.
     pub id: EventId,
@@ -79,7 +79,7 @@ pub struct Outgoing<'a> {
     pub at: Timestamp,
     /// The secrets that sign. The current secret comes first.
     pub secrets: &'a [SigningSecret],
-    /// The body.
+    /// The body of the request.
     pub body: &'a [u8],
 }
 

@@ -37,7 +37,7 @@ pub enum MasterKeyError {
     /// The file cannot be read or created.
     #[error("the master key in {file} cannot be used")]
     File {
-        /// The file.
+        /// The path of the file.
         file: String,
         /// The error of the file system.
         #[source]

@@ -100,7 +100,7 @@ pub struct Charge {
     pub txid: Txid,
     /// The terms of the request.
     pub terms: ChargeTerms,
-    /// The state.
+    /// The state, with its data.
     pub state: ChargeState,
     /// The refunds of the charge.
     pub refunds: RefundTotals,

@@ -32,7 +32,7 @@ pub enum CryptoAmountError {
     /// The value has more decimals than the currency.
     #[error("must have at most {max} decimals")]
     TooManyDecimals {
-        /// The limit.
+        /// The decimals of the currency.
         max: u32,
     },
     /// The value is higher than 10³³ smallest units, far above the supply of every currency.

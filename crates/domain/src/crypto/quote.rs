@@ -16,7 +16,7 @@ pub const LIFETIME: SignedDuration = SignedDuration::from_secs(60);
 pub struct QuotedTerms {
     /// The side of the operation.
     pub side: Side,
-    /// The currency.
+    /// The currency of the coins.
     pub currency: Currency,
     /// The amount in BRL. For a deposit it is the amount before the fee. For a withdrawal the fee is added to it.
     pub amount: Money,
@@ -42,7 +42,7 @@ pub struct Quote {
     pub account: AccountId,
     /// The priced terms.
     pub terms: QuotedTerms,
-    /// The prices.
+    /// The prices for these terms.
     pub prices: Prices,
     /// The inputs of the rate.
     pub inputs: RateInputs,

@@ -64,7 +64,7 @@ pub struct Infraction {
     /// The largest amount that the infraction can block: the disputed amount, or less if refunds, returns and other
     /// infractions leave less of the Pix.
     pub limit: Money,
-    /// The state.
+    /// The state, with its data.
     pub state: InfractionState,
     /// The mark for review, which stays after the operator's decision.
     pub review: Option<Review>,

@@ -21,7 +21,7 @@ named! {
 /// The mark for review, which stays after the operator's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Review {
-    /// The reason.
+    /// The reason for the review.
     pub reason: ReviewReason,
     /// The instant of the mark.
     pub since: Timestamp,

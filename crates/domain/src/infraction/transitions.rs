@@ -85,7 +85,7 @@ pub struct NewInfraction {
 pub struct Disputed<'a> {
     /// The Pix.
     pub payment: &'a CreditedPayment,
-    /// The charge.
+    /// The charge that the Pix paid.
     pub charge: &'a Charge,
     /// All infractions on the Pix, in any state.
     pub infractions: &'a [Infraction],

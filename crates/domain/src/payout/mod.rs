@@ -56,7 +56,7 @@ impl PayoutTerms {
 /// The owner of the key, as the acquirer reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recipient {
-    /// The name.
+    /// The name of the owner.
     pub name: Option<String>,
     /// The CPF or CNPJ, as the acquirer reports it. A CPF is masked.
     pub document: Option<String>,
@@ -83,7 +83,7 @@ pub struct Payout {
     pub recipient: Recipient,
     /// The amount that was returned after the completion.
     pub returned: Money,
-    /// The state.
+    /// The state, with its data.
     pub state: PayoutState,
     /// The instant of the next look-up at the acquirer. The value is set only while the outcome is unknown.
     pub due_at: Option<Timestamp>,

@@ -36,14 +36,14 @@ pub enum PayoutState {
     Processing(Sent),
     /// The recipient has received the money.
     Completed {
-        /// The request.
+        /// The request to the acquirer.
         sent: Sent,
         /// The instant of completion.
         at: Timestamp,
     },
     /// The recipient will never receive the money. The amount and the fee were returned to the account.
     Failed {
-        /// The request.
+        /// The request to the acquirer.
         sent: Sent,
         /// The reason, safe to show to the merchant.
         reason: String,
@@ -52,7 +52,7 @@ pub enum PayoutState {
     },
     /// The recipient received the money, and the whole amount was returned.
     Reversed {
-        /// The request.
+        /// The request to the acquirer.
         sent: Sent,
         /// The instant of completion.
         completed_at: Timestamp,

@@ -42,7 +42,7 @@ pub struct Refund {
     pub reason: Option<Text>,
     /// The merchant's identifier of the refund.
     pub external_id: Option<ExternalId>,
-    /// The state.
+    /// The state, with its data.
     pub state: RefundState,
     /// The instant of the next look-up at the acquirer. The value is set only while the outcome is unknown.
     pub due_at: Option<Timestamp>,

@@ -33,7 +33,7 @@ pub enum RefundState {
     Failed {
         /// The id of the return, if the acquirer reported it before the failure.
         return_id: Option<ReturnId>,
-        /// The reason.
+        /// The reason of the failure.
         reason: String,
         /// The instant of the failure.
         at: Timestamp,

@@ -77,7 +77,7 @@ pub struct NewRefund {
     pub id: RefundId,
     /// The amount. `None` stands for the whole amount that can still be refunded.
     pub amount: Option<Money>,
-    /// The reason.
+    /// The merchant's reason. The payer sees it.
     pub reason: Option<Text>,
     /// The merchant's identifier of the refund.
     pub external_id: Option<ExternalId>,
@@ -87,7 +87,7 @@ pub struct NewRefund {
 /// outdated values fails with `Stale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refundable<'a> {
-    /// The payment.
+    /// The payment to refund.
     pub payment: &'a CreditedPayment,
     /// All infractions on the Pix, in any state.
     pub infractions: &'a [Infraction],

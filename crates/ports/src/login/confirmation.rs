@@ -20,7 +20,7 @@ pub enum PendingAction {
     CreateKey {
         /// The display name.
         name: Text,
-        /// The scopes.
+        /// The permissions of the key.
         scopes: Scopes,
         /// The days until the key expires. `None` if the key does not expire.
         expires_in_days: Option<u32>,
@@ -65,7 +65,7 @@ pub enum PendingAction {
     },
     /// Refunds a payment of a charge.
     SendRefund {
-        /// The charge.
+        /// The charge of the payment.
         charge: ChargeId,
         /// The payment. `None` stands for the payment that settled the charge.
         payment: Option<EndToEndId>,
@@ -87,7 +87,7 @@ pub enum PendingAction {
     },
     /// Changes an account. Only operators can do so.
     ChangeAccount {
-        /// The account.
+        /// The account to change.
         account: AccountId,
         /// The version of the account that the operator saw.
         seen: i64,
@@ -293,7 +293,7 @@ pub struct Confirmation {
     pub account: Option<AccountId>,
     /// The session in which the action was requested. The code must be entered in the same session.
     pub session: SessionId,
-    /// The action.
+    /// The action that the right code executes.
     pub action: PendingAction,
     /// The instant of creation.
     pub created_at: Timestamp,

@@ -22,7 +22,7 @@ cais_domain::named! {
 pub struct Session {
     /// The identifier.
     pub id: SessionId,
-    /// The user.
+    /// The user who logged in.
     pub user: UserId,
     /// The account, if the user is a merchant.
     pub account: Option<AccountId>,

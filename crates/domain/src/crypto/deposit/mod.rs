@@ -73,7 +73,7 @@ pub struct Credited {
     pub coins: CryptoAmount,
     /// The credited BRL, before the fee.
     pub gross: Money,
-    /// The fee.
+    /// The fee of all credits.
     pub fee: Money,
 }
 
@@ -86,11 +86,11 @@ pub struct Deposit {
     pub account: AccountId,
     /// The terms of the request.
     pub terms: DepositTerms,
-    /// The price.
+    /// The price, from the quote.
     pub price: DepositPrice,
-    /// The processor.
+    /// The configured name of the processor.
     pub processor: AcquirerName,
-    /// The state.
+    /// The state, with its data.
     pub state: DepositState,
     /// The sums of all credits. A credit whose amount an operator sets adds BRL but no coins.
     pub credited: Credited,

@@ -62,9 +62,9 @@ pub struct DepositPayment {
     pub id: ProcessorId,
     /// The owning account.
     pub account: AccountId,
-    /// The deposit.
+    /// The deposit whose address received the payment.
     pub deposit: CryptoDepositId,
-    /// The processor.
+    /// The configured name of the processor.
     pub processor: AcquirerName,
     /// The coins that the processor shows.
     pub coins: ArrivedCoins,
@@ -72,7 +72,7 @@ pub struct DepositPayment {
     pub tx_hash: Option<String>,
     /// The BRL that was credited for the payment, before the fee.
     pub gross: Money,
-    /// The fee.
+    /// The fee of the credit.
     pub fee: Money,
     /// The state.
     pub state: PaymentState,

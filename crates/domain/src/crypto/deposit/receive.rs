@@ -27,7 +27,7 @@ const MAX_TIMES_ASKED: u128 = 2;
 pub struct Arrival {
     /// The processor's identifier.
     pub id: ProcessorId,
-    /// The coins.
+    /// The coins that arrived.
     pub coins: ArrivedCoins,
     /// The transaction on the chain, if the processor reported it.
     pub tx_hash: Option<String>,

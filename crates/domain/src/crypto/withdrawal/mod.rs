@@ -69,11 +69,11 @@ pub struct Withdrawal {
     pub account: AccountId,
     /// The terms of the request.
     pub terms: WithdrawalTerms,
-    /// The price.
+    /// The price, from the quote.
     pub price: WithdrawalPrice,
     /// The processor. A withdrawal never moves to another processor.
     pub processor: AcquirerName,
-    /// The state.
+    /// The state, with its data.
     pub state: WithdrawalState,
     /// The fee of the network, after the processor has reported it.
     pub network_fee: Option<CryptoAmount>,

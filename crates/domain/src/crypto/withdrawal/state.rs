@@ -26,7 +26,7 @@ pub enum WithdrawalState {
     },
     /// The processor has the withdrawal, or may have it.
     Processing {
-        /// The request.
+        /// The request to the processor.
         sent: WithdrawalSent,
         /// The instant since which an operator must decide; `None` if no decision is needed. A decision is needed if
         /// the processor reports an error but may still send the coins, or does not show the withdrawal.
@@ -34,14 +34,14 @@ pub enum WithdrawalState {
     },
     /// The coins were sent.
     Completed {
-        /// The request.
+        /// The request to the processor.
         sent: WithdrawalSent,
         /// The instant of completion.
         at: Timestamp,
     },
     /// The coins will never be sent. The amount and the fee were returned to the account.
     Failed {
-        /// The request.
+        /// The request to the processor.
         sent: WithdrawalSent,
         /// The reason, safe to show to the merchant.
         reason: String,

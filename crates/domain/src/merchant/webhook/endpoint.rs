@@ -20,7 +20,7 @@ impl std::fmt::Debug for SealedSecret {
 /// The previous secret, which still signs for a limited time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviousSecret {
-    /// The secret.
+    /// The previous secret.
     pub secret: SealedSecret,
     /// The instant from which the secret no longer signs.
     pub until: Timestamp,
@@ -78,7 +78,7 @@ impl EndpointState {
 pub struct Postback {
     /// The endpoint that had the address when the charge or deposit was created.
     pub endpoint: EndpointId,
-    /// The address.
+    /// The address in the request.
     pub url: WebhookUrl,
 }
 
@@ -92,7 +92,7 @@ pub struct Endpoint {
     /// The number of the endpoint's slot, from 0 and below [`super::MAX_ENDPOINTS`]. Two endpoints of an account cannot
     /// reserve the same slot, which limits their number.
     pub slot: u8,
-    /// The address.
+    /// The address that receives the deliveries.
     pub url: WebhookUrl,
     /// The subscribed events.
     pub subscription: Subscription,
@@ -118,7 +118,7 @@ pub struct Endpoint {
 pub struct NewEndpoint {
     /// The identifier of the new endpoint.
     pub id: EndpointId,
-    /// The address.
+    /// The address that receives the deliveries.
     pub url: WebhookUrl,
     /// The subscribed events.
     pub subscription: Subscription,
@@ -131,9 +131,9 @@ pub struct NewEndpoint {
 /// The merchant's change of an endpoint. `None` leaves a value unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EndpointChange {
-    /// The address.
+    /// The new address.
     pub url: Option<WebhookUrl>,
-    /// The subscribed events.
+    /// The new subscription.
     pub subscription: Option<Subscription>,
     /// The display name. `Some(None)` removes it.
     pub description: Option<Option<Text>>,
