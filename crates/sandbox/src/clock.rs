@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The largest offset in either direction, in seconds (about ten years): longer than every deadline, and far
-/// from the limits of [`Timestamp`].
+/// The largest offset in either direction, in seconds (about ten years): longer than every deadline, and far from the limits of
+/// [`Timestamp`].
 pub const MAX_OFFSET_S: i64 = 320_000_000;
 
 /// The source of all instants that the simulator records.

@@ -21,7 +21,7 @@ const OPENING_BALANCE: Money = Money::from_centavos(100_000_000_000);
 pub struct SandboxConfig {
     /// The address to listen on. The address must be loopback. Port 0 stands for a free port.
     pub listen: SocketAddr,
-    /// The journal that keeps the state across restarts; `None` keeps the state in memory.
+    /// The path of the journal that keeps the state across restarts; `None` keeps the state in memory.
     pub state_file: Option<PathBuf>,
     /// `true`: connections are refused while the fault `down` is in force. `/sandbox/` uses the same port, so only
     /// [`Sandbox::control`](crate::Sandbox::control) can then end the fault.

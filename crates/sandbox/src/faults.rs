@@ -22,7 +22,7 @@ pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
 /// The longest delay. The time limit of every client is shorter.
 pub const MAX_LATENCY: Duration = Duration::from_mins(1);
 
-/// The fault of requests outside the control interface.
+/// The fault of requests outside the control interface. The work of a request is its effect on the simulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultMode {

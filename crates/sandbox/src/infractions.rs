@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The default time for a defense, in seconds: the time of an institution's analysis.
+/// The default time for a defense, in seconds: seven days, the time that an institution has for its analysis.
 const DEADLINE_S: u32 = 7 * 86_400;
 
 /// The longest time for a defense, in seconds: a year.

@@ -88,9 +88,9 @@ pub struct Psp {
     pub requests: Requests,
     /// The default time that a send stays `EM_PROCESSAMENTO`.
     pub payout_settles_after: SignedDuration,
-    /// Notified when an object with a due time was added, or the clock moved.
+    /// Wakes the settlement when an object with a due time was added, or the clock moved.
     pub settlement_wakeup: Notify,
-    /// Notified when a callback is due.
+    /// Wakes the sender of callbacks when a callback is due.
     pub callback_wakeup: Notify,
     store: RwLock<Store>,
 }

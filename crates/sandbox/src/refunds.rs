@@ -123,7 +123,7 @@ impl Psp {
         Ok(())
     }
 
-    /// Makes all returns final that were due by `now`, with their due instants.
+    /// Makes all returns final that were due by `now`. Each return becomes final at its due instant.
     ///
     /// # Errors
     /// [`StoreError`].

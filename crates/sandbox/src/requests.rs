@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-/// An operation whose requests are counted, by its name in `GET /sandbox/ledger`.
+/// An operation whose requests are counted. Its name is a key in the answer of `GET /sandbox/ledger`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {

@@ -118,7 +118,7 @@ impl Psp {
         Ok(sent)
     }
 
-    /// Makes all sends final that were due by `now`, with their due instants.
+    /// Makes all sends final that were due by `now`. Each send becomes final at its due instant.
     ///
     /// # Errors
     /// [`StoreError`].

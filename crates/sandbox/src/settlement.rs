@@ -10,7 +10,7 @@ use crate::{
     psp::{Psp, Store, StoreError},
 };
 
-/// The longest sleep of the settler, because the machine's clock may change too.
+/// The longest sleep between two checks for due changes. The sleep is short, because the machine's clock may change meanwhile.
 const LONGEST_SLEEP: SignedDuration = SignedDuration::from_secs(1);
 
 impl Psp {

@@ -38,7 +38,7 @@ impl ManualClock {
     }
 }
 
-/// The clock begins at the instant at which the builders create all records.
+/// The clock begins at [`start`], the first instant of built records.
 impl Default for ManualClock {
     fn default() -> Self {
         Self::new(start())

@@ -78,8 +78,8 @@ struct PaidView<'a> {
     horario: Timestamp,
 }
 
-/// `POST /sandbox/cob/{txid}/pay` `{valor?}`: 200 with the Pix. The path may contain the charge's `correlationID` of Woovi's API instead of
-/// the txid.
+/// `POST /sandbox/cob/{txid}/pay` `{valor?}`: pays the charge; 200 with the Pix. The path may contain the charge's `correlationID` of
+/// Woovi's API instead of the txid.
 ///
 /// # Errors
 /// 404 for an unknown txid, 400 for a bad amount.
@@ -104,7 +104,7 @@ pub(super) fn amount(field: &str, value: &Value) -> Result<Money, Problem> {
     })
 }
 
-/// `POST /sandbox/cob/{txid}/expire`: 204.
+/// `POST /sandbox/cob/{txid}/expire`: moves the charge's expiry into the past; 204.
 ///
 /// # Errors
 /// 404 for an unknown txid.
@@ -113,7 +113,7 @@ pub async fn expire(path: web::Path<String>, psp: Shared) -> Result<HttpResponse
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// `POST /sandbox/pix/{e2eid}/devolucao/{id}/fail`: 204.
+/// `POST /sandbox/pix/{e2eid}/devolucao/{id}/fail`: ends the return as `NAO_REALIZADO`; 204.
 ///
 /// # Errors
 /// 404 for an unknown Pix or return, 409 if the return is final.
@@ -132,7 +132,7 @@ struct SentReturnView<'a> {
     back: views::SentReturnView<'a>,
 }
 
-/// `POST /sandbox/sent/{idEnvio}/return` `{valor?}`: 200 with the return.
+/// `POST /sandbox/sent/{idEnvio}/return` `{valor?}`: returns money of the sent Pix; 200 with the return.
 ///
 /// # Errors
 /// 404 for an unknown `idEnvio`, 409 if the Pix is not `REALIZADO` or was returned in full, 400 for a bad amount.
@@ -149,7 +149,7 @@ struct BalanceBody {
     saldo: Value,
 }
 
-/// `PUT /sandbox/saldo` `{saldo}`: 200 with the balance.
+/// `PUT /sandbox/saldo` `{saldo}`: sets the account's balance; 200 with the balance.
 ///
 /// # Errors
 /// 400 for a bad amount.
@@ -205,10 +205,10 @@ struct ClockBody {
     offset_s: i64,
 }
 
-/// `PUT /sandbox/clock` `{offset_s}`: 200 with the simulated instant.
+/// `PUT /sandbox/clock` `{offset_s}`: sets the offset of the simulator's clock; 200 with the simulated instant.
 ///
 /// # Errors
-/// 400 beyond about ten years either way.
+/// 400 for an offset of more than about ten years in either direction.
 pub async fn clock(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: ClockBody = read(payload).await?;
     control(&psp).set_clock_offset(body.offset_s)?;

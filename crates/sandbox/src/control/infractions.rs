@@ -67,8 +67,8 @@ impl Control {
     /// Opens an infraction for a received Pix. Every call opens another infraction, even for the same Pix.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`]; [`ControlError::OutOfRange`] for an amount that is not positive or above the Pix,
-    /// and for a deadline below a second or above a year; [`ControlError::Store`].
+    /// [`ControlError::NotFound`]; [`ControlError::OutOfRange`] for an amount that is not positive or above the Pix, and for a deadline
+    /// below a second or above a year; [`ControlError::Store`].
     pub fn open_infraction(
         &self,
         end_to_end_id: &EndToEndId,

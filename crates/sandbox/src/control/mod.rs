@@ -38,7 +38,7 @@ pub enum ControlError {
     /// The change cannot be recorded, or the simulator was stopped.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A defect of the simulator.
+    /// An id could not be composed, a defect of the simulator.
     #[error("an end-to-end id could not be composed")]
     Id,
 }
@@ -124,7 +124,7 @@ impl Control {
     /// Sets the simulator's clock `offset_s` seconds ahead of the machine's. The offset does not survive a restart.
     ///
     /// # Errors
-    /// [`ControlError::OutOfRange`] beyond about ten years either way.
+    /// [`ControlError::OutOfRange`] for an offset of more than about ten years in either direction.
     pub fn set_clock_offset(&self, offset_s: i64) -> Result<(), ControlError> {
         if !self.psp.clock.set_offset_s(offset_s) {
             return Err(ControlError::OutOfRange { field: "offset_s" });
@@ -152,9 +152,8 @@ impl Control {
     /// Returns `amount` of a sent Pix, as if its recipient returned it. Without `amount`, returns the whole part that is not returned yet.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`] for an unknown `idEnvio`; [`ControlError::InvalidState`] if the Pix is not
-    /// `REALIZADO` or was returned in full; [`ControlError::OutOfRange`] for more than that part, or an amount that is not positive;
-    /// [`ControlError::Store`].
+    /// [`ControlError::NotFound`] for an unknown `idEnvio`; [`ControlError::InvalidState`] if the Pix is not `REALIZADO` or was returned in
+    /// full; [`ControlError::OutOfRange`] for more than that part, or an amount that is not positive; [`ControlError::Store`].
     pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<SentReturn, ControlError> {
         self.psp.return_sent(send_id, amount).map_err(|error| match error {
             ReturnSentError::NotFound => ControlError::NotFound("the sent Pix"),

@@ -69,7 +69,7 @@ pub struct Keys {
     pub totp: [u8; totp::KEY_LENGTH],
     /// The key that signs JWTs.
     pub jwt: hmac::Key,
-    /// The number before the first id. It depends on the client secret, so that two simulators assign different ids.
+    /// The number before the first id, derived from the client secret, so that two simulators assign different ids.
     pub id_base: u64,
     /// The seed of deposit addresses.
     pub addresses: hmac::Key,

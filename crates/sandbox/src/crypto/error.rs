@@ -38,7 +38,7 @@ impl CryptoError {
         Self::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
     }
 
-    /// Returns a refusal of a withdrawal: its address, its minimum or the balance.
+    /// Returns a refusal of a withdrawal because of its address, its amount or the balance.
     pub fn withdrawal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "BAD_CREATE_WITHDRAWAL_REQUEST", message)
     }
@@ -86,7 +86,7 @@ impl CryptoError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", message)
     }
 
-    /// Returns the refusal of a method; `allow` names the permitted ones.
+    /// Returns the refusal of a method; `allow` lists the permitted methods.
     pub fn method_not_allowed(allow: &'static str) -> Self {
         let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, "BAD_REQUEST", "Method not allowed");
         Self { allow: Some(allow), ..refusal }

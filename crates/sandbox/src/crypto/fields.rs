@@ -107,7 +107,7 @@ impl Fields {
         self.amount(name)?.ok_or_else(|| CryptoError::invalid(format!("\"{name}\" is required")))
     }
 
-    /// Reads an optional flag; `false` if absent. A Python client writes `True` in a form.
+    /// Reads an optional flag; `false` if absent. Case does not matter in a form, because a Python client writes `True`.
     ///
     /// # Errors
     /// 400 for a value that is not a boolean.

@@ -10,7 +10,7 @@ use super::{
     coins::{self, COINS, Coin},
 };
 
-/// The number of decimals of estimates and amounts to pay. A coin with fewer decimals has amounts to pay with its own number.
+/// The number of decimals of estimates and amounts to pay. An amount to pay in a coin with fewer decimals has only the coin's decimals.
 pub const PRICE_DECIMALS: u32 = 8;
 
 /// Fiat currencies with their price in USDT. BRL is absent: the real processor may refuse BRL.

@@ -1,4 +1,4 @@
-//! The simulated crypto processor: the `NOWPayments` API under `/v1/`, with the same varying types of fields.
+//! The simulated crypto processor: the `NOWPayments` API under `/v1/`, with field types that vary as in the real API.
 //!
 //! `http` has one file per group of endpoints. `state` is the stored state. `deposits` and `withdrawals` simulate payers, the chain and the
 //! processor. `ipn` sends notifications. `control` serves the tester, with the `market` and the `settings`.

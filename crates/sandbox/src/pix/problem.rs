@@ -66,7 +66,7 @@ pub enum Kind {
     InfractionsInvalidQuery,
     /// 404, specific to this institution.
     InfractionNotFound,
-    /// 400, specific to this institution: an unreadable defense.
+    /// 400, specific to this institution: an invalid defense.
     InfractionInvalid,
     /// 409, specific to this institution: the infraction can no longer be defended.
     InfractionConflict,

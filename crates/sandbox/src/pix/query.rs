@@ -69,7 +69,7 @@ impl Page {
         let paging = Paging {
             pagina_atual: self.number,
             itens_por_pagina: self.size,
-            // The schema's minimum is one page, even if empty.
+            // The schema requires at least one page, even if the page is empty.
             quantidade_de_paginas: total.div_ceil(self.size).max(1),
             quantidade_total_de_itens: total,
         };
@@ -175,7 +175,7 @@ impl Query {
     }
 }
 
-/// Parses RFC 3339. Without this check, the time library would also accept other ISO 8601 forms.
+/// Parses an instant of RFC 3339. The shape is checked first, because the time library also accepts other forms of ISO 8601.
 fn rfc3339(text: &str) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let shaped = bytes.len() >= 20

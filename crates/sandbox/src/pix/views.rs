@@ -131,8 +131,8 @@ pub fn generated<'a>(psp: &'a Psp, position: usize, cob: &'a Cob) -> CobView<'a>
     view(psp, position, cob, &cob.terms, cob.past.len())
 }
 
-/// Returns a charge with its payments in the form of reads, by default with the present terms. `revision` selects past
-/// terms. Returns `None` for an unknown revision.
+/// Returns a charge with its payments in the form of reads, by default with the present terms. `revision` selects past terms. Returns
+/// `None` for an unknown revision.
 #[must_use]
 pub fn complete<'a>(
     psp: &'a Psp,

@@ -19,7 +19,7 @@ const SELL: &str = "5.4321";
 /// The difference between the selling and the buying rate.
 const SPREAD: &str = "0.0006";
 
-/// The longest period of a request, in days: more than forty years.
+/// The largest number of days of a request, more than forty years. Later days are ignored.
 const MAX_DAYS: usize = 15_000;
 
 /// The number of days before an instant in which the last bulletin is searched.
@@ -126,7 +126,7 @@ fn published_at(day: Date) -> DateTime {
     day.at(13, 8, day.day(), i32::from(day.day()).saturating_mul(17_000_000))
 }
 
-/// Returns the wall clock of São Paulo.
+/// Returns the date and time in São Paulo.
 fn local(now: Timestamp) -> DateTime {
     let zone = TimeZone::get("America/Sao_Paulo").unwrap_or_else(|_| Offset::constant(-3).to_time_zone());
     zone.to_datetime(now)

@@ -14,7 +14,7 @@ use crate::{
 
 impl Control {
     /// Sets the selling rate of the dollar in BRL from a day on, by default from the last published bulletin on. The
-    /// buying rate is 0.0006 below.
+    /// buying rate is 0.0006 lower.
     ///
     /// # Errors
     /// [`ControlError::OutOfRange`] for a text that is not a number above zero.

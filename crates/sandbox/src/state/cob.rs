@@ -67,7 +67,7 @@ pub struct Value {
     /// The amount.
     #[serde(with = "wire::amount")]
     pub original: Money,
-    /// 1 when the payer may change the amount.
+    /// 1 if the payer may change the amount.
     #[serde(rename = "modalidadeAlteracao", default, skip_serializing_if = "Option::is_none")]
     pub alterable: Option<u8>,
     /// Cash handed out with the payment (Pix Saque, Pix Troco).
@@ -102,7 +102,7 @@ pub struct WithdrawalTerms {
     /// The amount of cash.
     #[serde(rename = "valor", with = "wire::amount")]
     pub amount: Money,
-    /// 1 when the payer may change the cash.
+    /// 1 if the payer may change the amount of cash.
     #[serde(rename = "modalidadeAlteracao", default, skip_serializing_if = "Option::is_none")]
     pub alterable: Option<u8>,
     /// `AGTEC`, `AGTOT`, or (for cash only) `AGPSS`.

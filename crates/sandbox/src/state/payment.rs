@@ -42,8 +42,7 @@ impl Payment {
         self.refunds.iter().find(|refund| &*refund.id == id)
     }
 
-    /// Returns the amount that can still be returned under `nature`: the cash or the purchase, minus its returns that did
-    /// not fail.
+    /// Returns the amount that can still be returned under `nature`: the cash or the purchase, minus its returns that did not fail.
     #[must_use]
     pub fn refundable(&self, nature: Nature) -> Option<Money> {
         let is_cash = nature.is_of_cash();

@@ -46,7 +46,7 @@ pub struct ChargeOrder {
     pub returns_existing: bool,
 }
 
-/// Returns the charge with this `correlationID`, txid or `globalID`, unless removed.
+/// Returns the charge with this `correlationID`, txid or `globalID`, unless the charge was removed.
 ///
 /// # Errors
 /// 400 `Charge not found`.

@@ -1,8 +1,8 @@
 //! The second API of the simulated institution, in the form of Woovi (`OpenPix`), under `/woovi/api/v1/`.
 //!
-//! Both APIs share the charges, Pix, sends, returns and infractions in the institution's state. This folder adds only
-//! names of charges, payments before their approval, evidence and webhooks; `state` stores these additions. `http` has one file per group
-//! of endpoints. `events` builds the bodies of webhooks, and `deliveries` signs and sends them. The tester uses `control` and `settings`.
+//! Both APIs share the charges, Pix, sends, returns and infractions in the institution's state. This folder adds only names of charges,
+//! payments before their approval, evidence and webhooks; `state` stores these additions. `http` has one file per group of endpoints.
+//! `events` builds the bodies of webhooks, and `deliveries` signs and sends them. The tester uses `control` and `settings`.
 //!
 //! The README lists the behavior that the real service does not document.
 

@@ -69,8 +69,8 @@ pub fn a_return_id() -> ReturnId {
     right(ReturnId::compose("12345678", start(), &tail))
 }
 
-/// Returns a merchant's request of a refund in centavos; `None` requests the part of the
-/// charge that is not refunded yet.
+/// Returns a merchant's request of a refund in centavos; `None` requests the part of the charge that is not refunded
+/// yet.
 #[must_use]
 pub fn new_refund(centavos: Option<i64>) -> NewRefund {
     NewRefund { id: fresh(), amount: centavos.map(Money::from_centavos), reason: None, external_id: None }

@@ -47,7 +47,7 @@ pub fn main_acquirer() -> AcquirerName {
     right(AcquirerName::parse("main"))
 }
 
-/// Returns an active account with approved KYC and the features that approval enables; without fees.
+/// Returns an active account without fees, with approved KYC and the features that approval enables.
 #[must_use]
 pub fn an_account() -> Account {
     let id: AccountId = fresh();
@@ -139,7 +139,7 @@ pub fn pending_charge(account: AccountId) -> Charge {
     in_status(a_charge(account), ChargeStatus::Pending)
 }
 
-/// Returns the main acquirer's reply for the charge: a new code, and the expiry.
+/// Returns the main acquirer's reply for the charge: a code that contains the txid, and the expiry.
 #[must_use]
 pub fn issued(charge: &Charge) -> Issued {
     Issued {

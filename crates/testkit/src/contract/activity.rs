@@ -7,7 +7,8 @@ use super::attempts::{attempt, claim_one, finish, put_one, put_tests};
 use super::harness::after_s;
 use crate::builders::queue_of;
 
-/// Waiting deliveries are counted up to [`EndpointActivity::MOST_WAITING`]. Failed attempts are no success, and the latest success counts.
+/// Waiting deliveries are counted up to [`EndpointActivity::MOST_WAITING`]. The last success is the latest
+/// successful attempt among the newest deliveries.
 pub async fn activity_counts_waiting_and_finds_the_last_success(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;

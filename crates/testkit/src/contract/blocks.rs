@@ -148,8 +148,7 @@ pub async fn block_end_with_outdated_amount_is_refused(h: &mut Harness) {
     assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [held + 10, 0, 0, 0]));
 }
 
-/// A change set that is refused for any reason seizes nothing. The cover of transfers is checked before any
-/// block.
+/// A change set that is refused for any reason seizes nothing. The cover of transfers is checked before any block.
 pub async fn refused_change_set_blocks_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;

@@ -1,5 +1,5 @@
-//! Crypto quotes, deposits, payments and withdrawals are read back exactly as written, are guarded by their versions, and
-//! are found and listed.
+//! Crypto quotes, deposits, payments and withdrawals are read back exactly as written, are guarded by their versions, and are found and
+//! listed.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::deposit::{
@@ -253,7 +253,7 @@ pub async fn updates_of_one_payment_in_a_batch_follow_each_other(h: &mut Harness
     assert_eq!(stored, [(21, 20)]);
 }
 
-/// The audit compares the entries of a deposit with its sums and with those of its payments.
+/// The audit compares the entries of a deposit with the sums in the deposit and in its payments.
 pub async fn credited_crypto_deposit_agrees_with_the_ledger(h: &mut Harness) {
     let deposit = deposit_in_status(a_deposit(h.account().await.id), DepositStatus::Pending);
     insert(h, deposit.clone()).await;

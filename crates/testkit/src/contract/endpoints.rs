@@ -1,4 +1,4 @@
-//! Webhook endpoints are read back exactly as written, change only in their changeable fields, and are found by their account alone.
+//! Webhook endpoints are read back exactly as written, change only in their changeable fields, and are found only by their own account.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EndpointId};
@@ -26,8 +26,8 @@ pub async fn endpoints_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// The endpoints have the longest and shortest texts, unusual characters, each event type, secrets of arbitrary bytes,
-/// and very early and late instants.
+/// The endpoints have the longest and shortest texts, unusual characters, each event type, secrets of arbitrary bytes, and very early and
+/// late instants.
 pub async fn extreme_endpoints_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     let description = |text: &str| Some(Text::parse(text, MAX_DESCRIPTION, LineBreaks::Allowed).unwrap());

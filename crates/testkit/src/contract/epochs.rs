@@ -49,8 +49,7 @@ pub async fn queues_of_no_active_endpoint_have_no_deliveries(h: &mut Harness) {
     assert_eq!(claim(h, &[&called], 10).await.len(), 1);
 }
 
-/// Reads show the cancellation at once, and `cancel_stale` stores it later. Later epochs of the endpoint do not end the
-/// cancellation.
+/// Reads show the cancellation at once, and `cancel_stale` stores it later. Later epochs of the endpoint do not end the cancellation.
 pub async fn waiting_delivery_is_cancelled_when_endpoint_ends(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -136,8 +135,7 @@ pub async fn cancelled_delivery_can_be_put_again(h: &mut Harness) {
     }
 }
 
-/// The delivery is still in flight to the endpoint in its earlier epoch. The attempt is logged, but its outcome does not
-/// end the delivery.
+/// The delivery is still in flight to the endpoint in its earlier epoch. The attempt is logged, but its outcome does not end the delivery.
 pub async fn delivery_cancelled_in_flight_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -176,7 +174,7 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
         let failed = attempt(&claimed, now_s, AttemptOutcome::Failed);
         h.store.finish(vec![FinishedAttempt { health, ..failed }]).await.unwrap();
     }
-    // Several concurrent outcomes have a single effect.
+    // Several failures in one call are recorded once.
     put_tests(h, &other, 5, 0).await;
     let claimed = claim(h, &[&other], 10).await;
     let failing = |one| FinishedAttempt { health: Health::Failing, ..attempt(one, 11, AttemptOutcome::Failed) };
@@ -211,8 +209,8 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     assert_eq!(h.store.failing_since(queue_of(&other)).await.unwrap(), None);
 }
 
-/// Earlier deliveries and deliveries of later events wait. They are sent in the order of their due times after the
-/// endpoint is active again.
+/// Earlier deliveries and deliveries of later events wait. They are sent in the order of their due times after the endpoint is active
+/// again.
 pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, calm) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);

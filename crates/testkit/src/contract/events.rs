@@ -24,7 +24,7 @@ pub async fn sequences_count_from_one_in_each_account(h: &mut Harness) {
     }
 }
 
-/// The change set has events of several accounts.
+/// The change set has events of several accounts. The sequence numbers are returned in the order of the events.
 pub async fn change_set_receives_its_sequences_in_order(h: &mut Harness) {
     let (a, b) = (h.account().await.id, h.account().await.id);
     assert!(h.good(events(&[])).await.sequences.is_empty());

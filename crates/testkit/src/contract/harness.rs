@@ -287,8 +287,8 @@ pub(super) fn winners(outcomes: &[Result<Committed, CommitError>], expected: imp
     outcomes.iter().filter(|outcome| outcome.is_ok()).count()
 }
 
-/// Returns the instant in an identifier. Stores rely on the fact that this instant differs from the creation of the
-/// record by at most a minute.
+/// Returns the instant in an identifier. Stores rely on the fact that this instant differs from the creation of the record by at most a
+/// minute.
 pub(super) fn instant<K: IdKind>(id: Id<K>) -> jiff::Timestamp {
     jiff::Timestamp::from_millisecond(i64::try_from(id.timestamp_ms()).unwrap()).unwrap()
 }

@@ -152,8 +152,7 @@ pub async fn repeated_callbacks_open_an_infraction_once(h: &mut Harness) {
     assert_eq!(case.charge(h).await.open_infractions, 1);
 }
 
-/// Of several concurrent disputes one is opened at a time. Each blocks at most the part of the Pix that the earlier ones
-/// leave.
+/// Of several concurrent disputes one is opened at a time. Each blocks at most the part of the Pix that the earlier ones leave.
 pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness) {
     let case = Case::paid(h).await;
     h.fund(case.account(), 5_000).await;

@@ -1,4 +1,4 @@
-//! Infractions are read back exactly as written, are found and listed, and are due by their due times.
+//! Infractions are read back exactly as written, are guarded by their versions, and are found and listed.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;

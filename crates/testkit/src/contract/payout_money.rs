@@ -157,7 +157,7 @@ pub async fn payout_return_is_credited_once(h: &mut Harness) {
     assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
     let returned = h.read_payout(&payout).await;
     assert_eq!((returned.returned.centavos(), returned.state.status()), (400, PayoutStatus::Completed));
-    // The same return is refused too if it is decided on the current payout.
+    // The same return is refused too if it is decided on the current version of the payout.
     let taken = CommitError::Taken { key: ReservationKey::ReturnId(first.clone()), by: payout.id.to_string() };
     assert_eq!(h.commit(part(&returned, 600)).await, Err(taken));
     assert_eq!(h.balances(account).await, [400, 0, 0, 0]);

@@ -129,8 +129,8 @@ pub async fn pages_of_payouts_are_complete_and_stable(h: &mut Harness) {
     assert_eq!(unknown, Page { rows: Vec::new(), has_more: false });
 }
 
-/// The list has the open payouts of all accounts. A look-up without a result postpones a payout, and an
-/// outcome removes it from the list.
+/// The list has the open payouts of all accounts. A look-up without a result postpones a payout, and an outcome removes
+/// it from the list.
 pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut open = Vec::new();

@@ -141,8 +141,8 @@ pub async fn delivery_with_expired_lease_is_claimed_again(h: &mut Harness) {
     assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "a resend changes no failing period");
 }
 
-/// If the time of a retry or the end of a lease is further ahead than a correct clock writes, the next call of
-/// `due_queues` makes the delivery due.
+/// If the time of a retry or the end of a lease is further ahead than a correct clock writes, the next call of `due_queues` makes the
+/// delivery due.
 pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
     let account = h.account().await.id;
     let ahead_s = CLOCK_DIFFERENCE.as_secs();

@@ -1,4 +1,4 @@
-//! Many concurrent callers: all that can be served are served exactly once.
+//! Many concurrent callers: each caller that can be served is served exactly once.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;

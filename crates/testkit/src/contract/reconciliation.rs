@@ -1,5 +1,4 @@
-//! The reads of reconciliation: payments, payouts and crypto records of all accounts in a span of time, in order, page
-//! by page.
+//! The reads of reconciliation: payments, payouts and crypto records of all accounts in a span of time, in order, page by page.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::Withdrawal;
@@ -206,8 +205,7 @@ fn other() -> AcquirerName {
     AcquirerName::parse("second").unwrap()
 }
 
-/// Returns an end-to-end id with this tail, padded with zeros at its end. The id sorts before all ids that the builders
-/// create.
+/// Returns an end-to-end id with this tail, padded with zeros at its end. The id sorts before all ids that the builders create.
 fn named(tail: &str) -> EndToEndId {
     EndToEndId::compose("00000000", start(), &format!("{tail:0<11}")).unwrap()
 }

@@ -189,8 +189,8 @@ fn extreme_accounts() -> [Account; 2] {
     [greatest, least]
 }
 
-/// Every callback is found by its id. Unmatched callbacks are listed newest first in pages. Open and unmatched callbacks
-/// are counted by their acquirer.
+/// Every callback is found by its id. Unmatched callbacks are listed newest first in pages. Open and unmatched callbacks are counted by
+/// their acquirer.
 pub async fn unmatched_callbacks_are_listed_and_counted(h: &mut Harness) {
     let before = h.store.count_callbacks().await.unwrap();
     let mut callbacks = Vec::new();
@@ -221,8 +221,7 @@ pub async fn unmatched_callbacks_are_listed_and_counted(h: &mut Harness) {
     assert_eq!((after[0] - before[0], after[1] - before[1]), (1, 2));
 }
 
-/// A waiting or unmatched callback is found by its acquirer and its body, which names the objects. The body may have any
-/// length.
+/// A waiting or unmatched callback is found by its acquirer and its body, which names the objects. The body may have any length.
 pub async fn open_callbacks_are_found_by_their_names(h: &mut Harness) {
     let other = AcquirerName::parse("other").unwrap();
     for (state, length) in

@@ -74,8 +74,7 @@ pub async fn refunds_come_back_after_every_update(h: &mut Harness) {
     }
 }
 
-/// A charge is stored with its refunded amounts and the number of its open infractions, both at an insert and at an
-/// update.
+/// A charge is stored with its refunded amounts and the number of its open infractions, both at an insert and at an update.
 pub async fn charge_is_read_with_its_refunded_amounts(h: &mut Harness) {
     let account = h.account().await.id;
     let totals =
@@ -146,8 +145,7 @@ pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     assert_eq!((seen, page.has_more), (vec![first.id], true), "the refund is listed after it was sent");
 }
 
-/// The list has the open refunds of all accounts. A look-up without a result postpones a refund, and an
-/// outcome removes it from the list.
+/// The list has the open refunds of all accounts. A look-up without a result postpones a refund, and an outcome removes it from the list.
 pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
     let charges = [paid(h).await, paid(h).await];
     let mut open = Vec::new();
@@ -198,8 +196,8 @@ const fn first_page(limit: u32) -> PageRequest<RefundId> {
     PageRequest { limit, starting_after: None }
 }
 
-/// Returns every state but `Pending`, with and without each optional fact. Each item has the state, the due time, and the
-/// number of attempts.
+/// Returns every state but `Pending`, with and without each optional fact. Each item has the state, the due time, and the number of
+/// attempts.
 fn shapes() -> Vec<(RefundState, Option<Timestamp>, u32)> {
     let (at, sent_at) = (after_s(9), after_s(3));
     let failed = |return_id, reason: &str| RefundState::Failed { return_id, reason: reason.to_owned(), at };

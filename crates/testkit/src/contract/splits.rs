@@ -73,8 +73,8 @@ pub async fn splits_race_with_payouts_of_their_beneficiaries(h: &mut Harness) {
         let outcomes = all_at_once(&h.store, changes).await;
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     }
-    // Of 940 each part is exact: 94, 188 and 282 are credited to others, 376 stay. Each account has each position
-    // equally often.
+    // The parts of 940 centavos are exact: 94, 188 and 282 are credited to the others, and 376 stay with the creator. Each account has each
+    // position equally often.
     let rounds = i64::try_from(ROUNDS * OF_EACH).unwrap();
     for account in accounts {
         assert_eq!(h.balances(account).await, [940 * rounds, 0, 0, 1_050 * rounds]);

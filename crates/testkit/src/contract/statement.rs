@@ -20,8 +20,7 @@ use crate::builders::{
 /// The buckets that a statement shows.
 const SHOWN: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
-/// The sum of all lines up to a line is the balance that the line states. The sum of all lines of a bucket is its
-/// current balance.
+/// The sum of all lines up to a line is the balance that the line states. The sum of all lines of a bucket is its current balance.
 pub async fn statement_replays_to_the_balance(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     for _ in 0..3 {
@@ -112,8 +111,7 @@ pub async fn statement_lines_describe_their_movements(h: &mut Harness) {
     }
 }
 
-/// The line of a split credit names no resource and has no data of the charge. The line of a charge without a
-/// description has none.
+/// The line of a split credit names no resource and has no data of the charge. The line of a charge without a description has none.
 pub async fn split_credit_line_hides_its_charge(h: &mut Harness) {
     let (creator, one) = (h.account().await.id, h.account().await.id);
     let mut charge = pending_charge(creator);
@@ -238,8 +236,7 @@ fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
     ChangeSet { transfers: Bucket::ALL.into_iter().flat_map(kinds).collect(), ..ChangeSet::new(at) }
 }
 
-/// Returns the change set that makes money without a release or a block available again, so that the ledger is
-/// consistent.
+/// Returns the change set that makes money without a release or a block available again, so that the ledger is consistent.
 fn put_back(account: AccountId, [_, pending, blocked, _]: [i64; 4]) -> ChangeSet {
     let back = |(bucket, centavos)| {
         let (from, to) = (merchant(account, bucket), merchant(account, Bucket::Available));

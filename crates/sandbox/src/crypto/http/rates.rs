@@ -16,7 +16,7 @@ use crate::{
     requests::Operation,
 };
 
-/// `GET /v1/status`: no key is needed.
+/// `GET /v1/status`: no API key is needed.
 ///
 /// # Errors
 /// 500 if the body cannot be serialized, a defect of the simulator.

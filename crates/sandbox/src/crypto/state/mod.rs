@@ -20,7 +20,7 @@ use super::amount::Amount;
 /// The largest number of waiting notifications. Further notifications count as abandoned.
 const MAX_OWED: usize = 10_000;
 
-/// A notification to send. Its body shows the object at the instant of its change.
+/// A notification to send. The body shows the object as it was after the reported change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ipn {
     /// The URL that the client gave.

@@ -119,7 +119,7 @@ impl Payment {
         }
     }
 
-    /// Returns the next status by the clock alone.
+    /// Returns the status to which the clock alone moves the payment next.
     #[must_use]
     pub fn next_status(&self) -> PaymentStatus {
         match self.status {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{crypto::amount::Amount, wire};
 
-/// The time for the verification of a batch. Afterwards its withdrawals are rejected.
+/// The time for the verification of a batch. The withdrawals of a batch that is not verified in this time are rejected.
 pub const VERIFICATION_TIME: SignedDuration = SignedDuration::from_hours(1);
 
 /// The largest number of attempts to verify a batch.

@@ -23,7 +23,7 @@ pub type Shared = web::Data<Arc<Psp>>;
 /// Admits a request with the `AppID`, and counts the request.
 ///
 /// # Errors
-/// 401 for a missing or wrong `AppID`. The header has no scheme: `Bearer` makes it wrong.
+/// 401 for a missing or wrong `AppID`. The header has no scheme; a value with `Bearer` is wrong.
 pub fn admit(psp: &Psp, request: &HttpRequest, operation: Operation) -> Result<(), WooviError> {
     let value = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     if value != Some(psp.woovi.keys.app_id.as_str()) {

@@ -27,8 +27,8 @@ fn order(body: &mut Fields) -> Result<RefundOrder, WooviError> {
 /// `POST /charge/{id}/refund` `{correlationID, value?, comment?}`: 200 with the refund.
 ///
 /// # Errors
-/// 400 for a bad body, a used `correlationID`, an unpaid charge, and an amount above the part that can still be returned, or
-/// above the balance.
+/// 400 for a bad body, a used `correlationID`, an unpaid charge, and an amount above the part that can still be returned, or above the
+/// balance.
 pub async fn create_for_charge(
     request: HttpRequest,
     id: web::Path<String>,
