@@ -30,8 +30,9 @@ pub enum Mode {
     /// The keys were read under locks.
     #[default]
     Pessimistic,
-    /// Each key is assumed to be as the change set expects. The mode is safe only under three conditions: no two
-    /// changes of the batch touch the same key, no change set is refused, and the writing statements check every key.
+    /// Each key is assumed to be as the change set expects. No two changes of the batch may touch the same key. If a
+    /// change set is refused, the batch must be judged again in pessimistic mode. The writing statements must check
+    /// every key.
     Optimistic,
 }
 

@@ -47,7 +47,7 @@ pub enum ReservationKey {
     /// An account's slot for an endpoint, in two digits. The slot is freed when the endpoint is deleted.
     EndpointSlot(AccountId, String),
     /// An infraction by its acquirer's id, unique over all accounts: `acquirer/id`. If the acquirer reopens a resolved
-    /// infraction, `acquirer/id/2` follows, and so on.
+    /// infraction, `acquirer/id/2` follows, then `acquirer/id/3`.
     Infraction(String),
     /// An account's external id of a crypto deposit, unique within the account. After the deposit is visible, the id is
     /// never freed.

@@ -59,7 +59,7 @@ pub struct DueQueues {
     pub due: Vec<EndpointQueue>,
     /// The queue after which the next search must continue. `None` if this search covered all queues.
     pub next: Option<EndpointQueue>,
-    /// The number of due deliveries, at most 10,000. Deliveries in flight do not count.
+    /// The number of due deliveries to active endpoints, at most 10,000. Deliveries in flight do not count.
     pub backlog: u64,
     /// The earliest due instant over all queues. `None` if no delivery is due.
     pub oldest_due_at: Option<Timestamp>,
@@ -238,8 +238,8 @@ pub trait DeliveryQueue: Send + Sync {
     /// claim.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
-    /// Logs the attempts. Then applies, in order, the outcomes of the deliveries that have no newer claim. A delivery to
-    /// a disabled or deleted endpoint is cancelled permanently, whatever its outcome.
+    /// Logs the attempts. Then applies, in order, the outcomes of the deliveries that have no newer claim. If the
+    /// endpoint is disabled or deleted, its delivery is cancelled permanently, whatever the outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
     /// Marks at most `limit` pending deliveries of earlier epochs as cancelled. Returns their number. Each call reads a

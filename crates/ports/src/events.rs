@@ -31,8 +31,8 @@ pub struct StoredEvent {
 pub struct EventFilter {
     /// The type. `None` stands for every type.
     pub kind: Option<EventType>,
-    /// The sequence number after which the list starts, with the oldest event first. With `None`, the newest event comes
-    /// first.
+    /// The sequence number after which the list starts; the oldest events come first. With `None`, the newest events
+    /// come first.
     pub after_sequence: Option<i64>,
 }
 

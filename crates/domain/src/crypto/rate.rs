@@ -121,7 +121,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// The inputs of a rate. They are stored with the quote.
+/// The inputs of a rate. The quote stores them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RateInputs {
     /// The USDT for one coin, as the processor estimates it: the proceeds of its sale for a deposit, or the cost of its

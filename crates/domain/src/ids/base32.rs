@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 /// Crockford's base32 alphabet in lower case, without `i`, `l`, `o` and `u`.
 const ALPHABET: [u8; 32] = *b"0123456789abcdefghjkmnpqrstvwxyz";
-/// The number of base32 characters of a UUID. They hold 130 bits, of which the first two are zero.
+/// The number of base32 characters of a UUID. The characters hold 130 bits, of which the first two are zero.
 pub(super) const SUFFIX_LENGTH: usize = 26;
 /// Marks a byte that is not a base32 digit.
 const INVALID: u8 = 0xff;

@@ -69,7 +69,7 @@ pub enum PixKeyError {
     /// The text is not a random key.
     #[error("is not a valid random key: it is a UUID with its dashes")]
     Evp,
-    /// The digits are not a CPF or CNPJ. They look like a telephone number without its country code.
+    /// The digits are not a CPF or CNPJ, and look like a telephone number without `+`.
     #[error(
         "is not a valid CPF or CNPJ; if it is a phone number, write it with + and the country code, as in +5511987654321"
     )]
@@ -89,8 +89,7 @@ impl fmt::Display for PixKeyType {
 }
 
 impl PixKey {
-    /// Parses a key whose kind is not given. Digits are a CPF, a CNPJ or invalid. They are never read as a phone
-    /// number.
+    /// Parses a key whose kind is not given. Digits without `+` are a CPF, a CNPJ or invalid, and never a phone number.
     ///
     /// # Errors
     /// [`PixKeyError`], with a hint if the digits look like a phone number.

@@ -95,7 +95,7 @@ pub struct Deposit {
     /// The sums of all credits. A credit whose amount an operator sets adds BRL but no coins.
     pub credited: Credited,
     /// The comparison of the coins that were credited at the rate with the requested coins. If the first credited
-    /// payment was late, the value is `Late`. Before the first credit, the value is `None`, with one exception: while
+    /// payment was late, the value is `Late`. Before the first credit, the value is `None`, with one exception. While
     /// coins wait for an operator because they are too late or too many, the value is `Late` or `Overpaid`.
     pub resolution: Option<Resolution>,
     /// The instant of the first confirmation on the chain.
