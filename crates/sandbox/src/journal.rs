@@ -179,7 +179,11 @@ fn replay(path: &Path, content: &[u8]) -> Result<(Identity, Books), JournalError
         None => (&[][..], content),
     };
     if !torn.is_empty() {
-        tracing::warn!(path = %path.display(), bytes = torn.len(), "incomplete last line of the state file dropped");
+        tracing::warn!(
+            path = %path.display(),
+            bytes = torn.len(),
+            "incomplete last line of the state file dropped; its change is lost"
+        );
     }
     let mut lines = whole.split_inclusive(|byte| *byte == b'\n').enumerate();
     let header = lines.next().map_or(&[][..], |(_, line)| line);

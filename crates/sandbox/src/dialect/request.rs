@@ -94,7 +94,7 @@ async fn translate_token(request: &mut ServiceRequest, dialect: &Dialect) -> Res
         }
         if dialect.credentials_in_body {
             if request.headers().contains_key(header::AUTHORIZATION) {
-                return Err(refused("the credentials belong into the body"));
+                return Err(refused("the credentials must be in the body"));
             }
             let mut take = |name: &str| {
                 let place = pairs.iter().position(|(found, _)| found == name);

@@ -67,7 +67,7 @@ impl Refusal {
         Self::Named {
             status: StatusCode::METHOD_NOT_ALLOWED,
             name: "metodo_nao_permitido",
-            message: format!("this path takes {allow}"),
+            message: format!("this path allows {allow}"),
             allow: Some(allow),
         }
     }

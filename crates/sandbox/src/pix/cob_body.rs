@@ -93,7 +93,7 @@ pub fn revised(body: Value, own_key: &str, locations: Locations) -> Result<Revis
     let revision = Object::open("cob", body, &mut findings).map(|mut cob| {
         let status = cob.take("status");
         if status.is_some() && !cob.is_empty() {
-            findings.add("cob.status", "a removal takes no other change", "");
+            findings.add("cob.status", "a removal allows no other change", "");
         }
         if let Some(status) = &status
             && status.as_str() != Some("REMOVIDA_PELO_USUARIO_RECEBEDOR")

@@ -195,7 +195,7 @@ impl Refusal {
             Self::UnsupportedGrantType => {
                 (StatusCode::BAD_REQUEST, "unsupported_grant_type", "grant_type must be client_credentials")
             }
-            Self::InvalidScope => (StatusCode::BAD_REQUEST, "invalid_scope", "a scope that is not granted here"),
+            Self::InvalidScope => (StatusCode::BAD_REQUEST, "invalid_scope", "a requested scope is unknown"),
         };
         let mut response = HttpResponse::build(status);
         if self == Self::InvalidClient {

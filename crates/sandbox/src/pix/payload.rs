@@ -50,7 +50,7 @@ pub async fn get(token: web::Path<String>, psp: Shared) -> Result<HttpResponse, 
     let store = psp.read();
     let (_, cob) = LocationToken::parse(&token)
         .and_then(|token| store.books().find_cob_at(token))
-        .ok_or_else(|| Problem::new(Kind::PayloadNotFound, "no charge is shown here"))?;
+        .ok_or_else(|| Problem::new(Kind::PayloadNotFound, "no charge has this location"))?;
     if cob.terms.status != CobStatus::Active || cob.expires_at() <= now {
         return Err(Problem::new(Kind::PayloadGone, "the charge is paid, removed or expired"));
     }

@@ -194,7 +194,7 @@ impl Problem {
     /// Creates a 405 with the allowed methods.
     #[must_use]
     pub fn method_not_allowed(allow: &'static str) -> Self {
-        let mut problem = Self::new(Kind::MethodNotAllowed, format!("this path takes {allow}"));
+        let mut problem = Self::new(Kind::MethodNotAllowed, format!("this path allows {allow}"));
         problem.0.allow = Some(allow);
         problem
     }
