@@ -95,8 +95,8 @@ impl fmt::Display for LedgerAccount {
 pub enum Overdraft {
     /// The transfer is refused if the balance does not cover the moved amount.
     Forbidden,
-    /// The balance may become negative. The rule is used for system accounts, and for amounts that the account certainly
-    /// has.
+    /// The balance may become negative. The rule is used for system accounts, and for amounts that the account
+    /// certainly has.
     Allowed,
 }
 

@@ -34,7 +34,7 @@ const MAX_JUMP_IN_A_DAY: u32 = 2;
 /// The maximum factor between two rates of a currency after more than a day. A rate with a misplaced decimal point
 /// exceeds this factor, also after days without a quote. An operator can accept a rate that changed more.
 const MAX_JUMP: u32 = 5;
-/// A rate may differ from the rate that an operator expects by at most a tenth. The constant is the inverse of the tenth.
+/// A rate may differ from the rate that an operator expects by at most a tenth. The constant is the inverse of a tenth.
 const MAX_SURPRISE_INVERSE: u32 = 10;
 
 /// The largest spread, in percent. Rates of both sides and of all accounts are compared with each other. So a larger
