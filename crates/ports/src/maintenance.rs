@@ -74,7 +74,7 @@ pub struct Verification {
 #[async_trait]
 pub trait Maintenance: Send + Sync {
     /// Rebuilds all balances from their entries at one instant, and checks these rules:
-    /// - The sum of the entries, the running balances and the number of entries of each ledger account are right, and no
+    /// - In each ledger account, the balance, the running balances and the number of entries match the entries. No
     ///   balance of a merchant is negative.
     /// - Event sequences have no gaps, and every payment is credited in full once.
     /// - Blocked balances are the sum of their blocks.
