@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use actix_web::{HttpResponse, post};
 use cais_domain::ids::kind;
-use cais_use_cases::refunds::create::{self, CreateRefund, RefundRefusal};
+use cais_use_cases::refunds::create::{self, CreateRefund, RefundRefusal, RequestedRefund};
 
 use super::request::NewRefund;
 use crate::context::{Authorized, ChargesWrite, run_detached};
@@ -52,11 +52,13 @@ pub async fn create_refund(
         request: call.context.id,
         key: new.key,
         fingerprint: new.fingerprint,
-        charge,
-        end_to_end_id: refund.end_to_end_id,
-        amount: refund.amount.map(|AmountFrom(amount)| amount),
-        reason: refund.reason,
-        external_id: refund.external_id,
+        terms: RequestedRefund {
+            charge,
+            end_to_end_id: refund.end_to_end_id,
+            amount: refund.amount.map(|AmountFrom(amount)| amount),
+            reason: refund.reason,
+            external_id: refund.external_id,
+        },
     };
     let state = Arc::clone(&call.state);
     let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;

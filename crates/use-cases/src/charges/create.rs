@@ -4,20 +4,18 @@
 use cais_domain::charge::{Charge, ChargeTerms, Origin, Step};
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::Operation;
-use cais_domain::ids::{ChargeId, RequestId};
+use cais_domain::ids::ChargeId;
 use cais_domain::merchant::account::{Account, Feature};
-use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};
+use cais_ports::{ChangeSet, Reservation, ReservationKey, Write};
 
 pub use super::split::RequestedShare;
 use super::split::resolve;
-use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::StoreError;
-use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
+use crate::upstream_order::{self, CreateError, CreateRequest, CreateTerms, Opened, Precedence, Refusal};
 use crate::webhooks::postback;
 
 /// The longest description, in characters.
@@ -52,19 +50,7 @@ pub struct NewCharge {
 }
 
 /// A request to create a charge.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreateCharge {
-    /// The calling account.
-    pub account: Account,
-    /// The id of the request.
-    pub request: RequestId,
-    /// The idempotency key.
-    pub key: IdempotencyKey,
-    /// The method, path and body of the request.
-    pub fingerprint: Fingerprint,
-    /// The terms of the charge.
-    pub terms: NewCharge,
-}
+pub type CreateCharge = CreateRequest<NewCharge>;
 
 /// The reason why a charge is refused, in addition to the reasons in [`CreateError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -118,28 +104,22 @@ pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Response, Cr
     upstream_order::create(ports, &command).await
 }
 
-impl CreateCommand for CreateCharge {
+impl CreateTerms for NewCharge {
     type Resource = Charge;
     type Refusal = ChargeRefusal;
 
-    fn request(&self) -> IdempotentRequest {
-        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
-        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
-    }
-
     fn external_id(&self) -> Option<&ExternalId> {
-        self.terms.external_id.as_ref()
+        self.external_id.as_ref()
     }
 
     /// Opens the charge after these checks, in this order: the account's permissions, the postback address, the limit,
     /// the recipients of the split, and the acquirer.
-    async fn open(&self, ports: &Ports) -> Result<Opened<Charge>, CreateChargeError> {
-        let (account, asked) = (&self.account, &self.terms);
+    async fn open(&self, ports: &Ports, account: &Account) -> Result<Opened<Charge>, CreateChargeError> {
         account.permit(Feature::PixIn)?;
-        if !asked.split.is_empty() && !account.features.contains(Feature::Split) {
+        if !self.split.is_empty() && !account.features.contains(Feature::Split) {
             return Err(ChargeRefusal::SplitDisabled.into());
         }
-        let postback = match &asked.postback_url {
+        let postback = match &self.postback_url {
             Some(url) => {
                 let postback = postback::resolve(ports, account.id, url).await?;
                 Some(postback.ok_or(ChargeRefusal::PostbackUrlNotRegistered)?)
@@ -147,24 +127,24 @@ impl CreateCommand for CreateCharge {
             None => None,
         };
         let limit = account.limits.charge;
-        if asked.amount > limit {
+        if self.amount > limit {
             return Err(ChargeRefusal::TransactionLimit { limit }.into());
         }
-        let split = resolve(ports, account, &asked.split).await?;
+        let split = resolve(ports, account, &self.split).await?;
         let split = split.map_err(|index| ChargeRefusal::SplitRecipientNotEligible { index })?;
         let acquirer = ports.acquirers.first(&account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
-        let fee = account.fees.get(Operation::PixIn).fee(asked.amount);
+        let fee = account.fees.get(Operation::PixIn).fee(self.amount);
         let terms = ChargeTerms {
-            amount: asked.amount,
+            amount: self.amount,
             fee: fee.map_err(|error| StoreError::Internal(error.to_string()))?,
-            description: asked.description.clone(),
-            payer_name: asked.payer_name.clone(),
-            payer_document: asked.payer_document.clone(),
-            expires_in_s: asked.expires_in_s,
-            external_id: asked.external_id.clone(),
+            description: self.description.clone(),
+            payer_name: self.payer_name.clone(),
+            payer_document: self.payer_document.clone(),
+            expires_in_s: self.expires_in_s,
+            external_id: self.external_id.clone(),
             postback,
             split,
-            origin: asked.origin,
+            origin: self.origin,
         };
         let id = ChargeId::new(ports.ids.next_uuid());
         let charge = Charge::open(id, account.id, terms, acquirer, ports.clock.now());
@@ -175,8 +155,13 @@ impl CreateCommand for CreateCharge {
         Ok(Opened { resource: charge, change })
     }
 
-    async fn reopen(&self, ports: &Ports, abandoned: Charge) -> Result<Option<Opened<Charge>>, CreateChargeError> {
-        let acquirer = ports.acquirers.first(&self.account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
+    async fn reopen(
+        &self,
+        ports: &Ports,
+        account: &Account,
+        abandoned: Charge,
+    ) -> Result<Option<Opened<Charge>>, CreateChargeError> {
+        let acquirer = ports.acquirers.first(&account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
         let resource = match abandoned.ask(acquirer).map_err(StoreError::from)? {
             Step::Taken { charge, .. } | Step::AlreadyTaken(charge) => charge,
         };
@@ -186,6 +171,6 @@ impl CreateCommand for CreateCharge {
     }
 
     async fn compare(&self, _: &Ports, owner: &Charge) -> Result<Vec<(&'static str, bool)>, CreateChargeError> {
-        Ok(vec![("amount", owner.terms.amount == self.terms.amount)])
+        Ok(vec![("amount", owner.terms.amount == self.amount)])
     }
 }

@@ -25,7 +25,7 @@ use crate::crypto::withdrawals::create::{CreateWithdrawal, CreateWithdrawalError
 use crate::payouts::create as payouts;
 use crate::payouts::create::{CreatePayout, CreatePayoutError, NewPayout};
 use crate::refunds::create as refunds;
-use crate::refunds::create::{CreateRefund, CreateRefundError};
+use crate::refunds::create::{CreateRefund, CreateRefundError, RequestedRefund};
 use crate::response::Response;
 
 /// The largest sum of payouts and refunds that a session can send without a one-time code: R$ 1,000.00. Each code
@@ -206,9 +206,8 @@ pub async fn send_refund(
     let Order { account, request, name, fingerprint } =
         Order::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
     let (charge, key) = (ChargeName::Id(charge), name.key.clone());
-    let (end_to_end_id, amount, external_id) = (payment, Some(amount), None);
-    let command =
-        CreateRefund { account, request, key, fingerprint, charge, end_to_end_id, amount, reason, external_id };
+    let terms = RequestedRefund { charge, end_to_end_id: payment, amount: Some(amount), reason, external_id: None };
+    let command = CreateRefund { account, request, key, fingerprint, terms };
     let response = refunds::create(ports, command).await.map_err(SendError::Order)?;
     Ok(sent(ports, &name, &response).await?)
 }

@@ -5,20 +5,18 @@ use cais_domain::charge::Origin;
 use cais_domain::document::Document;
 use cais_domain::external_id::ExternalId;
 use cais_domain::fee::Operation;
-use cais_domain::ids::{PayoutId, RequestId};
+use cais_domain::ids::PayoutId;
 use cais_domain::merchant::account::{Account, Feature};
-use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStep, PayoutTerms};
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};
+use cais_ports::{ChangeSet, Reservation, ReservationKey, Write};
 
-use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::StoreError;
-use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
+use crate::upstream_order::{self, CreateError, CreateRequest, CreateTerms, Opened, Precedence, Refusal};
 
 /// The validated terms of a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,19 +36,7 @@ pub struct NewPayout {
 }
 
 /// A request to create a payout.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreatePayout {
-    /// The calling account.
-    pub account: Account,
-    /// The id of the request.
-    pub request: RequestId,
-    /// The idempotency key.
-    pub key: IdempotencyKey,
-    /// The method, path and body of the request.
-    pub fingerprint: Fingerprint,
-    /// The terms of the payout.
-    pub terms: NewPayout,
-}
+pub type CreatePayout = CreateRequest<NewPayout>;
 
 /// The reason why a payout is refused, in addition to the reasons in [`CreateError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -94,35 +80,29 @@ pub(super) fn check(account: &Account, amount: Money) -> Result<Money, CreatePay
     Ok(fee.map_err(|error| StoreError::Internal(error.to_string()))?)
 }
 
-impl CreateCommand for CreatePayout {
+impl CreateTerms for NewPayout {
     type Resource = Payout;
     type Refusal = PayoutRefusal;
 
-    fn request(&self) -> IdempotentRequest {
-        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
-        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
-    }
-
     fn external_id(&self) -> Option<&ExternalId> {
-        self.terms.external_id.as_ref()
+        self.external_id.as_ref()
     }
 
     /// Opens the payout after these checks, in this order: the account's permissions, the limit and the acquirer.
-    async fn open(&self, ports: &Ports) -> Result<Opened<Payout>, CreatePayoutError> {
-        let asked = &self.terms;
-        let fee = check(&self.account, asked.amount)?;
-        let acquirer = ports.acquirers.first_sender(&self.account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
+    async fn open(&self, ports: &Ports, account: &Account) -> Result<Opened<Payout>, CreatePayoutError> {
+        let fee = check(account, self.amount)?;
+        let acquirer = ports.acquirers.first_sender(&account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
         let terms = PayoutTerms {
-            amount: asked.amount,
+            amount: self.amount,
             fee,
-            pix_key: asked.pix_key.clone(),
-            recipient_document: asked.recipient_document.clone(),
-            description: asked.description.clone(),
-            external_id: asked.external_id.clone(),
-            origin: asked.origin,
+            pix_key: self.pix_key.clone(),
+            recipient_document: self.recipient_document.clone(),
+            description: self.description.clone(),
+            external_id: self.external_id.clone(),
+            origin: self.origin,
         };
         let id = PayoutId::new(ports.ids.next_uuid());
-        let payout = Payout::open(id, self.account.id, terms, acquirer, ports.clock.now());
+        let payout = Payout::open(id, account.id, terms, acquirer, ports.clock.now());
         let mut change = ChangeSet::new(payout.created_at);
         let key = ReservationKey::InstructionId(payout.instruction_id());
         change.reserve.push(Reservation { key, account: payout.account, owner: id.to_string() });
@@ -131,8 +111,13 @@ impl CreateCommand for CreatePayout {
         Ok(Opened { resource: payout, change })
     }
 
-    async fn reopen(&self, ports: &Ports, abandoned: Payout) -> Result<Option<Opened<Payout>>, CreatePayoutError> {
-        let acquirer = ports.acquirers.first_sender(&self.account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
+    async fn reopen(
+        &self,
+        ports: &Ports,
+        account: &Account,
+        abandoned: Payout,
+    ) -> Result<Option<Opened<Payout>>, CreatePayoutError> {
+        let acquirer = ports.acquirers.first_sender(&account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
         let mut change = ChangeSet::new(ports.clock.now());
         let resource = match abandoned.reopen(acquirer).map_err(StoreError::from)? {
             PayoutStep::Taken { payout, transfers, event: _ } => {
@@ -146,7 +131,7 @@ impl CreateCommand for CreatePayout {
     }
 
     async fn compare(&self, _: &Ports, owner: &Payout) -> Result<Vec<(&'static str, bool)>, CreatePayoutError> {
-        let (ours, theirs) = (&self.terms, &owner.terms);
-        Ok(vec![("amount", ours.amount == theirs.amount), ("pix_key", ours.pix_key == theirs.pix_key)])
+        let theirs = &owner.terms;
+        Ok(vec![("amount", self.amount == theirs.amount), ("pix_key", self.pix_key == theirs.pix_key)])
     }
 }

@@ -5,38 +5,33 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{AccountId, RefundId, RequestId};
+use cais_domain::ids::{AccountId, RefundId};
 use cais_domain::infraction::Infraction;
 use cais_domain::merchant::account::Account;
-use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundError, RefundStep, Refundable};
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Write};
+use cais_ports::{ChangeSet, Write};
 use jiff::Timestamp;
 
 use super::changes::charge_of;
 use crate::charges::fetch::{ChargeName, FetchError, find};
-use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::StoreError;
-use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal, StoredRecord as _};
+use crate::upstream_order::{
+    self, CreateError, CreateRequest, CreateTerms, Opened, Precedence, Refusal, StoredRecord as _,
+};
 
 /// The longest reason, in characters.
 pub const MAX_REASON: usize = 140;
 
-/// A request to refund a charge. The request was parsed, and its values are within the API's limits.
+/// A request to refund a charge.
+pub type CreateRefund = CreateRequest<RequestedRefund>;
+
+/// The validated terms of a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreateRefund {
-    /// The calling account.
-    pub account: Account,
-    /// The id of the request.
-    pub request: RequestId,
-    /// The idempotency key.
-    pub key: IdempotencyKey,
-    /// The method, path and body of the request.
-    pub fingerprint: Fingerprint,
+pub struct RequestedRefund {
     /// The charge to refund.
     pub charge: ChargeName,
     /// The payment to refund. `None` stands for the payment that paid the charge. Refunds without a named payment are
@@ -110,22 +105,17 @@ pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Response, Cr
     upstream_order::create(ports, &command).await
 }
 
-impl CreateCommand for CreateRefund {
+impl CreateTerms for RequestedRefund {
     type Resource = Refund;
     type Refusal = RefundRefusal;
-
-    fn request(&self) -> IdempotentRequest {
-        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
-        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
-    }
 
     fn external_id(&self) -> Option<&ExternalId> {
         self.external_id.as_ref()
     }
 
-    async fn open(&self, ports: &Ports) -> Result<Opened<Refund>, CreateRefundError> {
-        self.account.permit_write()?;
-        let charge = locate(ports, self.account.id, &self.charge, self.end_to_end_id.as_ref()).await?;
+    async fn open(&self, ports: &Ports, account: &Account) -> Result<Opened<Refund>, CreateRefundError> {
+        account.permit_write()?;
+        let charge = locate(ports, account.id, &self.charge, self.end_to_end_id.as_ref()).await?;
         let now = ports.clock.now();
         let new = NewRefund {
             id: RefundId::new(ports.ids.next_uuid()),
@@ -146,8 +136,13 @@ impl CreateCommand for CreateRefund {
     }
 
     /// Checks the abandoned refund by the current rules, and holds its money again.
-    async fn reopen(&self, ports: &Ports, abandoned: Refund) -> Result<Option<Opened<Refund>>, CreateRefundError> {
-        self.account.permit_write()?;
+    async fn reopen(
+        &self,
+        ports: &Ports,
+        account: &Account,
+        abandoned: Refund,
+    ) -> Result<Option<Opened<Refund>>, CreateRefundError> {
+        account.permit_write()?;
         let charge = charge_of(ports, &abandoned).await?;
         let pix = &abandoned.end_to_end_id;
         let payment = ports.queries.find_payment(abandoned.account, pix).await.map_err(StoreError::from)?;
@@ -174,7 +169,7 @@ impl CreateCommand for CreateRefund {
     }
 
     async fn compare(&self, ports: &Ports, owner: &Refund) -> Result<Vec<(&'static str, bool)>, CreateRefundError> {
-        let charge = locate(ports, self.account.id, &self.charge, self.end_to_end_id.as_ref()).await?;
+        let charge = locate(ports, owner.account, &self.charge, self.end_to_end_id.as_ref()).await?;
         let same_amount = self.amount.is_none_or(|amount| amount == owner.amount);
         let same_pix = self.end_to_end_id.as_ref().is_none_or(|pix| *pix == owner.end_to_end_id);
         Ok(vec![("charge_id", owner.charge == charge.id), ("amount", same_amount), ("end_to_end_id", same_pix)])

@@ -7,7 +7,7 @@ use cais_ports::{CommitError, IdempotencyRecord, ResponseKind};
 
 use super::complete::{Creation, Outcome, complete, external_id_key, load, reservation, take_over};
 use super::error::{CreateError, Precedence, precedence};
-use super::keyed::{CreateCommand, KeyedResource, Opened, Standing, StoredRecord as _};
+use super::keyed::{CreateRequest, CreateTerms, KeyedResource, Opened, Standing, StoredRecord as _};
 use crate::external_id_conflict::ExternalIdConflict;
 use crate::idempotency::{KeyInUse, ReplayDecision, Stored, answer_orphaned, keep_answer, remember, stored_response};
 use crate::ports::Ports;
@@ -15,7 +15,7 @@ use crate::response::Response;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 use crate::upstream_result::EarlierRequests;
 
-type Created<C> = Result<Response, CreateError<<C as CreateCommand>::Refusal>>;
+type Created<T> = Result<Response, CreateError<<T as CreateTerms>::Refusal>>;
 
 /// Creates a resource, replays the stored response, or resumes an unfinished creation.
 ///
@@ -23,16 +23,16 @@ type Created<C> = Result<Response, CreateError<<C as CreateCommand>::Refusal>>;
 /// [`CreateError`]. The order of checks is: a known key, the refusals of the operation, the external id, the balance
 /// and the acquirer.
 // The futures of rare paths are boxed, so that the future of the usual path stays small.
-pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Created<C> {
-    let request = command.request();
-    if C::OPENS_UPSTREAM {
+pub(crate) async fn create<T: CreateTerms>(ports: &Ports, command: &CreateRequest<T>) -> Created<T> {
+    let request = command.keyed();
+    if T::OPENS_UPSTREAM {
         let known = ports.queries.find_idempotency_record(&request.name).await.map_err(StoreError::from)?;
         if let Some(record) = known {
             return Box::pin(repeat(ports, command, record, None)).await;
         }
     }
-    for _ in 0..C::Resource::MAX_PASSES {
-        let Opened { resource, mut change } = match command.open(ports).await {
+    for _ in 0..T::Resource::MAX_PASSES {
+        let Opened { resource, mut change } = match command.terms.open(ports, &command.account).await {
             Ok(opened) => opened,
             Err(reason) => return Box::pin(refuse(ports, command, reason)).await,
         };
@@ -45,7 +45,7 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
             Ok(_) => {
                 let lease = request.holding(now);
                 let creation = Creation { resource: resource.stored(), lease, earlier: EarlierRequests::None };
-                return finish::<C>(ports, creation).await;
+                return finish::<T>(ports, creation).await;
             }
             Err(CommitError::KeyInUse { record }) => return Box::pin(repeat(ports, command, *record, None)).await,
             Err(CommitError::Taken { key, by }) if name.as_ref() == Some(&key) => {
@@ -71,8 +71,12 @@ pub(crate) async fn create<C: CreateCommand>(ports: &Ports, command: &C) -> Crea
 
 /// Answers a request that is refused now. If the key is known, the request is a repeat. Otherwise `reason` is the
 /// answer, unless the external id has an owner.
-async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
-    let known = ports.queries.find_idempotency_record(&command.request().name).await.map_err(StoreError::from)?;
+async fn refuse<T: CreateTerms>(
+    ports: &Ports,
+    command: &CreateRequest<T>,
+    reason: CreateError<T::Refusal>,
+) -> Created<T> {
+    let known = ports.queries.find_idempotency_record(&command.keyed().name).await.map_err(StoreError::from)?;
     match known {
         Some(record) => repeat(ports, command, record, Some(reason)).await,
         None => named_or(ports, command, reason).await,
@@ -81,12 +85,16 @@ async fn refuse<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateErro
 
 /// Returns the response with the owner of the external id. Without an owner, returns `reason`. If both the owner and
 /// `reason` apply, their [`Precedence`] decides.
-async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateError<C::Refusal>) -> Created<C> {
+async fn named_or<T: CreateTerms>(
+    ports: &Ports,
+    command: &CreateRequest<T>,
+    reason: CreateError<T::Refusal>,
+) -> Created<T> {
     let precedence = precedence(&reason);
-    let name = command.external_id().filter(|_| precedence != Precedence::First);
+    let name = command.terms.external_id().filter(|_| precedence != Precedence::First);
     let owner = match name.cloned() {
         Some(name) => {
-            let key = C::Resource::external_id_key(command.request().name.account, name);
+            let key = T::Resource::external_id_key(command.account.id, name);
             ports.queries.find_owner(&key).await.map_err(StoreError::from)?
         }
         None => None,
@@ -102,21 +110,21 @@ async fn named_or<C: CreateCommand>(ports: &Ports, command: &C, reason: CreateEr
 
 /// Answers a request whose external id has an owner. The response with the owner is stored under the new key, so
 /// repeats receive it too. Returns `None` if the owner has just been abandoned.
-async fn existing<C: CreateCommand>(
+async fn existing<T: CreateTerms>(
     ports: &Ports,
-    command: &C,
+    command: &CreateRequest<T>,
     owner: &str,
-) -> Result<Option<Response>, CreateError<C::Refusal>> {
-    let request = command.request();
+) -> Result<Option<Response>, CreateError<T::Refusal>> {
+    let request = command.keyed();
     let id = Id::parse(owner).map_err(|error| StoreError::Internal(format!("{owner}: {error}")))?;
-    let found = C::Resource::find(ports, request.name.account, id).await.map_err(StoreError::from)?;
+    let found = T::Resource::find(ports, request.name.account, id).await.map_err(StoreError::from)?;
     let resource =
         found.ok_or_else(|| StoreError::Internal(format!("{owner} owns an external id but does not exist")))?;
     match resource.standing() {
         Standing::Creating => Err(CreateError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
         Standing::Abandoned => Ok(None),
         Standing::Visible => {
-            ExternalIdConflict::unless_same(owner, command.compare(ports, &resource).await?)?;
+            ExternalIdConflict::unless_same(owner, command.terms.compare(ports, &resource).await?)?;
             remember(ports, &request, owner, resource.render(ports)).await.map(Some)
         }
     }
@@ -124,30 +132,30 @@ async fn existing<C: CreateCommand>(
 
 /// Answers a request whose key is known. `refused` is the reason why the same request would be refused now; `None` if
 /// its checks were not made. If the first request may have sent the order, its creation is still finished.
-async fn repeat<C: CreateCommand>(
+async fn repeat<T: CreateTerms>(
     ports: &Ports,
-    command: &C,
+    command: &CreateRequest<T>,
     record: IdempotencyRecord,
-    refused: Option<CreateError<C::Refusal>>,
-) -> Created<C> {
-    let request = command.request();
+    refused: Option<CreateError<T::Refusal>>,
+) -> Created<T> {
+    let request = command.keyed();
     let record = match request.repeats(record, ports.clock.now())? {
         ReplayDecision::Answered(answer) => return Ok(answer),
         ReplayDecision::Orphaned(record) => record,
     };
-    let may_reopen = refused.as_ref().is_none_or(C::may_reopen);
-    if may_reopen && !C::Resource::has_acquirer(ports) {
+    let may_reopen = refused.as_ref().is_none_or(T::may_reopen);
+    if may_reopen && !T::Resource::has_acquirer(ports) {
         return Err(CreateError::AcquirerUnavailable);
     }
-    for _ in 0..C::Resource::MAX_PASSES {
-        let resource: C::Resource = load(ports, &record).await?;
+    for _ in 0..T::Resource::MAX_PASSES {
+        let resource: T::Resource = load(ports, &record).await?;
         let needed = resource.held()?;
         let opened = match resource.standing() {
             Standing::Creating | Standing::Visible => None,
             Standing::Abandoned if !may_reopen => {
                 return named_or(ports, command, refused.unwrap_or(CreateError::AcquirerUnavailable)).await;
             }
-            Standing::Abandoned => match command.reopen(ports, resource.clone()).await {
+            Standing::Abandoned => match command.terms.reopen(ports, &command.account, resource.clone()).await {
                 Ok(Some(opened)) => Some(opened),
                 Ok(None) => continue,
                 Err(reason) => return named_or(ports, command, reason).await,
@@ -155,7 +163,7 @@ async fn repeat<C: CreateCommand>(
         };
         let name = external_id_key(&resource);
         match take_over(ports, &record, request.request, (resource, opened)).await {
-            Ok(creation) => return finish::<C>(ports, creation).await,
+            Ok(creation) => return finish::<T>(ports, creation).await,
             Err(CommitError::KeyInUse { record }) => return Ok(stored_response(*record)?),
             // The creation was abandoned, and its external id has a new owner.
             Err(CommitError::Taken { key, by }) if name.as_ref() == Some(&key) => {
@@ -176,7 +184,7 @@ async fn repeat<C: CreateCommand>(
     Err(StoreError::contended().into())
 }
 
-async fn finish<C: CreateCommand>(ports: &Ports, creation: Creation<C::Resource>) -> Created<C> {
+async fn finish<T: CreateTerms>(ports: &Ports, creation: Creation<T::Resource>) -> Created<T> {
     match complete(ports, creation).await? {
         Outcome::Answered(answer) => Ok(answer),
         Outcome::Abandoned => Err(CreateError::AcquirerUnavailable),

@@ -1,9 +1,11 @@
 //! The parts that an operation supplies so that its resources are created under an idempotency key.
 
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{AccountId, Id, IdKind};
+use cais_domain::ids::{AccountId, Id, IdKind, RequestId};
+use cais_domain::merchant::account::Account;
+use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
-use cais_ports::{ChangeSet, CommitError, QueryError, ReservationKey, Versioned, Write};
+use cais_ports::{ChangeSet, CommitError, Fingerprint, IdempotencyRef, QueryError, ReservationKey, Versioned, Write};
 use jiff::Timestamp;
 
 use super::error::{CreateError, Refusal};
@@ -163,8 +165,31 @@ pub(crate) struct Opened<T> {
     pub change: ChangeSet,
 }
 
-/// A request that creates a resource under an idempotency key.
-pub(crate) trait CreateCommand: Send + Sync {
+/// A request to create a resource under an idempotency key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateRequest<T> {
+    /// The calling account.
+    pub account: Account,
+    /// The id of the request.
+    pub request: RequestId,
+    /// The idempotency key.
+    pub key: IdempotencyKey,
+    /// The method, path and body of the request.
+    pub fingerprint: Fingerprint,
+    /// The requested terms of the resource.
+    pub terms: T,
+}
+
+impl<T> CreateRequest<T> {
+    /// Returns the request without its terms.
+    pub(super) fn keyed(&self) -> IdempotentRequest {
+        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
+        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
+    }
+}
+
+/// The requested terms of a resource: the checks, and the first state of the resource.
+pub(crate) trait CreateTerms: Send + Sync {
     /// The resource that is created.
     type Resource: KeyedResource;
     /// The refusals of the operation itself.
@@ -174,31 +199,30 @@ pub(crate) trait CreateCommand: Send + Sync {
     /// wait for the upstream. In this case `reopen` must make all checks of `open`.
     const OPENS_UPSTREAM: bool = false;
 
-    /// Returns the request with its key.
-    fn request(&self) -> IdempotentRequest;
-
     /// Returns the merchant's external id of the resource.
     fn external_id(&self) -> Option<&ExternalId>;
 
-    /// Checks the request and opens a resource for it.
+    /// Checks the terms, and opens a resource of the calling account.
     fn open(
         &self,
         ports: &Ports,
+        account: &Account,
     ) -> impl Future<Output = Result<Opened<Self::Resource>, CreateError<Self::Refusal>>> + Send;
 
     /// Reopens an abandoned resource and keeps its id. Returns `None` if the resource is outdated.
     fn reopen(
         &self,
         ports: &Ports,
+        account: &Account,
         abandoned: Self::Resource,
     ) -> impl Future<Output = Result<Option<Opened<Self::Resource>>, CreateError<Self::Refusal>>> + Send;
 
-    /// Returns whether an abandoned resource may be reopened although `open` refuses the same request now.
+    /// Returns `true` if an abandoned resource may be reopened although `open` refuses the same terms now.
     fn may_reopen(refused: &CreateError<Self::Refusal>) -> bool {
         matches!(refused, CreateError::AcquirerUnavailable)
     }
 
-    /// Compares the request with the owner of its external id. Returns each field's name, with `true` if the values are
+    /// Compares the terms with the owner of their external id. Returns each field's name, with `true` if the values are
     /// equal.
     fn compare(
         &self,

@@ -45,8 +45,8 @@
 //!    acquirer's record. The worker is then `poll::run_once::<T>`.
 //! 3. Implement `KeyedResource`: its identifiers, its response body, and the step that follows from a result of
 //!    sending.
-//! 4. Implement `CreateCommand` for the request: the checks, commit 1, and the fields that are compared with the owner
-//!    of an external id. The use case is then `create(ports, &command)`.
+//! 4. Implement `CreateTerms` for the requested terms: the checks, commit 1, and the fields that are compared with the
+//!    owner of an external id. The use case is then `create(ports, &request)`.
 //! 5. Add the prefix of the id to `crate::resume`, so that a worker finishes the creations of crashed processes.
 //!
 //! A crypto processor would execute a repeated withdrawal twice. So `poll` only looks a withdrawal up and never sends
@@ -67,7 +67,8 @@ pub(crate) use complete::resume;
 pub(crate) use create::create;
 pub use error::CreateError;
 pub(crate) use error::{Precedence, Refusal};
-pub(crate) use keyed::{CreateCommand, KeyedResource, NextStep, Opened, Standing, StoredRecord, commit_update};
+pub use keyed::CreateRequest;
+pub(crate) use keyed::{CreateTerms, KeyedResource, NextStep, Opened, Standing, StoredRecord, commit_update};
 pub(crate) use order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, checked, send_begun};
 pub use read::{FetchError, ResourceName};
 pub(crate) use read::{fetch, find, list};

@@ -23,7 +23,7 @@ use cais_use_cases::infractions::defend::{DefendError, defend};
 use cais_use_cases::infractions::resolve::{Decision, ResolveError, resolve};
 use cais_use_cases::infractions::{poll, poll_defenses};
 use cais_use_cases::payouts::create::{CreatePayout, NewPayout, create as create_payout};
-use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create as create_refund};
+use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, RequestedRefund, create as create_refund};
 
 /// A time that is longer than the lag of an acquirer's list, and longer than a request can be in transit.
 pub const A_WHILE: Duration = Duration::from_secs(61);
@@ -178,11 +178,13 @@ impl World {
             request: fresh(),
             key: a_request_key(&format!("refund-{key}")),
             fingerprint: Fingerprint([2; 32]),
-            charge: ChargeName::Id(charge),
-            end_to_end_id: pix,
-            amount: Some(Money::from_centavos(centavos)),
-            reason: None,
-            external_id: None,
+            terms: RequestedRefund {
+                charge: ChargeName::Id(charge),
+                end_to_end_id: pix,
+                amount: Some(Money::from_centavos(centavos)),
+                reason: None,
+                external_id: None,
+            },
         };
         create_refund(&self.ports, command).await
     }

@@ -51,7 +51,8 @@ async fn charge_is_found_by_its_external_id() {
     let mut charge = in_status(pending_charge(world.account.id), ChargeStatus::Creating);
     charge.terms.external_id = Some(name.clone());
     world.store.commit(steps::open_charge(&charge)).await.unwrap();
-    let command = CreateRefund { charge: ChargeName::External(name), ..world.command("a", &charge, all()) };
+    let mut command = world.command("a", &charge, all());
+    command.terms.charge = ChargeName::External(name);
     let refused = create(&world.ports, command.clone()).await;
     assert!(matches!(refused, Err(CreateRefundError::Refused(RefundRefusal::ChargeInProgress { .. }))), "{refused:?}");
     charge.version = 1;

@@ -15,7 +15,7 @@ pub use cais_testkit::world::{LONG, PAST_LEASE, status_of};
 use cais_testkit::world::{a_request_key, fingerprint};
 use cais_use_cases::Response;
 use cais_use_cases::charges::ChargeName;
-use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, create};
+use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, RequestedRefund, create};
 use cais_use_cases::refunds::poll;
 
 /// The environment of a test. Clones share it.
@@ -79,11 +79,9 @@ impl World {
         (charge, pix): (&Charge, &EndToEndId),
         asked: RefundRequest,
     ) -> Result<Response, CreateRefundError> {
-        let command = CreateRefund {
-            fingerprint: fingerprint(&(charge.id, pix, asked)),
-            end_to_end_id: Some(pix.clone()),
-            ..self.command(key, charge, asked)
-        };
+        let mut command = self.command(key, charge, asked);
+        command.fingerprint = fingerprint(&(charge.id, pix, asked));
+        command.terms.end_to_end_id = Some(pix.clone());
         create(&self.ports, command).await
     }
 
@@ -93,11 +91,13 @@ impl World {
             request: fresh(),
             key: a_request_key(key),
             fingerprint: fingerprint(&(charge.id, asked)),
-            charge: ChargeName::Id(charge.id),
-            end_to_end_id: None,
-            amount: asked.centavos.map(Money::from_centavos),
-            reason: None,
-            external_id: asked.external.map(|text| ExternalId::parse(text).unwrap()),
+            terms: RequestedRefund {
+                charge: ChargeName::Id(charge.id),
+                end_to_end_id: None,
+                amount: asked.centavos.map(Money::from_centavos),
+                reason: None,
+                external_id: asked.external.map(|text| ExternalId::parse(text).unwrap()),
+            },
         }
     }
 

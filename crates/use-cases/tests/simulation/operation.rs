@@ -16,7 +16,7 @@ use cais_use_cases::crypto::deposits::create::{self as deposits, CreateDeposit, 
 use cais_use_cases::crypto::withdrawals::create::{self as withdrawals, CreateWithdrawal, NewWithdrawal};
 use cais_use_cases::infractions::defend::defend;
 use cais_use_cases::payouts::create::{self as payouts, CreatePayout, NewPayout};
-use cais_use_cases::refunds::create::{self as refunds, CreateRefund};
+use cais_use_cases::refunds::create::{self as refunds, CreateRefund, RequestedRefund};
 use cais_use_cases::{Ports, Response};
 
 use crate::world::World;
@@ -87,18 +87,14 @@ impl Operation {
                 answer(payouts::create(&ports, CreatePayout { account, request, key, fingerprint, terms }).await)
             }
             Self::Refund { charge, centavos } => {
-                let command = CreateRefund {
-                    account,
-                    request,
-                    key,
-                    fingerprint,
+                let terms = RequestedRefund {
                     charge: ChargeName::Id(charge),
                     end_to_end_id: None,
                     amount: Some(Money::from_centavos(centavos)),
                     reason: None,
                     external_id: None,
                 };
-                answer(refunds::create(&ports, command).await)
+                answer(refunds::create(&ports, CreateRefund { account, request, key, fingerprint, terms }).await)
             }
             Self::Withdrawal { centavos } => {
                 let address =

@@ -7,21 +7,19 @@ use cais_domain::crypto::deposit::{Deposit, DepositPrice, DepositStep, DepositTe
 use cais_domain::crypto::quote::QuotedTerms;
 use cais_domain::crypto::{Currency, Minimum, ProcessorId, Quote, Side};
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{CryptoDepositId, CryptoQuoteId, RequestId};
+use cais_domain::ids::{CryptoDepositId, CryptoQuoteId};
 use cais_domain::merchant::account::{Account, Feature};
-use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::merchant::webhook::Postback;
 use cais_domain::money::Money;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Reservation, ReservationKey, Write};
+use cais_ports::{ChangeSet, Reservation, ReservationKey, Write};
 
 use crate::crypto::quotes::{self, PriceRefusal, QuoteRefusal, TakenQuote};
 use crate::crypto::{CryptoSources, CryptoUnavailable};
-use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::StoreError;
-use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
+use crate::upstream_order::{self, CreateError, CreateRequest, CreateTerms, Opened, Precedence, Refusal};
 use crate::webhooks::postback;
 
 /// The time for reading the minimum, if the deposit uses a quote: a part of the 10 s within which the API answers a
@@ -49,19 +47,7 @@ pub struct NewDeposit {
 }
 
 /// A request to create a deposit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreateDeposit {
-    /// The calling account.
-    pub account: Account,
-    /// The id of the request.
-    pub request: RequestId,
-    /// The idempotency key.
-    pub key: IdempotencyKey,
-    /// The method, path and body of the request.
-    pub fingerprint: Fingerprint,
-    /// The terms of the deposit.
-    pub terms: NewDeposit,
-}
+pub type CreateDeposit = CreateRequest<NewDeposit>;
 
 /// The reason why a deposit is refused, in addition to the reasons in [`CreateError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -100,14 +86,19 @@ pub async fn create(ports: &Ports, command: CreateDeposit) -> Result<Response, C
     upstream_order::create(ports, &command).await
 }
 
-impl CreateDeposit {
+impl NewDeposit {
     /// Returns the price of the deposit `id`: the requested quote, or a new quote at the current price.
-    async fn price(&self, ports: &Ports, id: CryptoDepositId) -> Result<TakenQuote, CreateDepositError> {
+    async fn price(
+        &self,
+        ports: &Ports,
+        account: &Account,
+        id: CryptoDepositId,
+    ) -> Result<TakenQuote, CreateDepositError> {
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
-        let terms = QuotedTerms { side: Side::Deposit, currency: self.terms.currency, amount: self.terms.amount };
-        let order = (self.terms.quote, id.to_string());
-        let taken = quotes::take(ports, crypto, &self.account, terms, order).await?;
-        if self.terms.quote.is_some() {
+        let terms = QuotedTerms { side: Side::Deposit, currency: self.currency, amount: self.amount };
+        let order = (self.quote, id.to_string());
+        let taken = quotes::take(ports, crypto, account, terms, order).await?;
+        if self.quote.is_some() {
             check_minimum(crypto, &taken.quote).await?;
         }
         Ok(taken)
@@ -115,20 +106,20 @@ impl CreateDeposit {
 
     /// Checks the account's permission, the processor, the postback and the limit. Returns the resolved postback;
     /// `None` if the request has no `postback_url`.
-    async fn check(&self, ports: &Ports) -> Result<Option<Postback>, CreateDepositError> {
-        self.account.permit(Feature::CryptoIn)?;
+    async fn check(&self, ports: &Ports, account: &Account) -> Result<Option<Postback>, CreateDepositError> {
+        account.permit(Feature::CryptoIn)?;
         if ports.crypto.is_none() {
             return Err(CreateError::AcquirerUnavailable);
         }
-        let postback = match &self.terms.postback_url {
+        let postback = match &self.postback_url {
             Some(url) => {
-                let postback = postback::resolve(ports, self.account.id, url).await?;
+                let postback = postback::resolve(ports, account.id, url).await?;
                 Some(postback.ok_or(DepositRefusal::PostbackUrlNotRegistered)?)
             }
             None => None,
         };
-        let limit = self.account.limits.charge;
-        if self.terms.amount > limit {
+        let limit = account.limits.charge;
+        if self.amount > limit {
             Err(DepositRefusal::from(PriceRefusal::TransactionLimit { limit }).into())
         } else {
             Ok(postback)
@@ -151,40 +142,34 @@ async fn check_minimum(crypto: &CryptoSources, quote: &Quote) -> Result<(), Quot
     checked()?.map_or(Ok(()), |refusal| Err(refusal.into()))
 }
 
-impl CreateCommand for CreateDeposit {
+impl CreateTerms for NewDeposit {
     type Resource = Deposit;
     type Refusal = DepositRefusal;
 
     const OPENS_UPSTREAM: bool = true;
 
-    fn request(&self) -> IdempotentRequest {
-        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
-        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
-    }
-
     fn external_id(&self) -> Option<&ExternalId> {
-        self.terms.external_id.as_ref()
+        self.external_id.as_ref()
     }
 
-    async fn open(&self, ports: &Ports) -> Result<Opened<Deposit>, CreateDepositError> {
+    async fn open(&self, ports: &Ports, account: &Account) -> Result<Opened<Deposit>, CreateDepositError> {
         let id = CryptoDepositId::new(ports.ids.next_uuid());
-        let postback = self.check(ports).await?;
-        let TakenQuote { quote, write } = self.price(ports, id).await?;
+        let postback = self.check(ports, account).await?;
+        let TakenQuote { quote, write } = self.price(ports, account, id).await?;
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let processor = crypto.processor.name().clone();
         let terms = DepositTerms {
-            amount: self.terms.amount,
-            currency: self.terms.currency,
-            description: self.terms.description.clone(),
-            external_id: self.terms.external_id.clone(),
+            amount: self.amount,
+            currency: self.currency,
+            description: self.description.clone(),
+            external_id: self.external_id.clone(),
             postback,
-            origin: self.terms.origin,
+            origin: self.origin,
         };
         let owner = id.to_string();
         let order = ProcessorId::parse(&owner).map_err(|error| StoreError::Internal(error.to_string()))?;
         let key = ReservationKey::crypto_payment(&processor, &order);
-        let deposit =
-            Deposit::open((id, self.account.id), terms, DepositPrice::of(&quote), processor, ports.clock.now());
+        let deposit = Deposit::open((id, account.id), terms, DepositPrice::of(&quote), processor, ports.clock.now());
         let mut change = ChangeSet::new(deposit.created_at);
         change.reserve.push(Reservation { key, account: deposit.account, owner });
         change.writes.extend(write);
@@ -193,9 +178,14 @@ impl CreateCommand for CreateDeposit {
     }
 
     /// Reopens the deposit at the price of the requested quote, or else at the current price.
-    async fn reopen(&self, ports: &Ports, abandoned: Deposit) -> Result<Option<Opened<Deposit>>, CreateDepositError> {
-        self.check(ports).await?;
-        let TakenQuote { quote, write } = self.price(ports, abandoned.id).await?;
+    async fn reopen(
+        &self,
+        ports: &Ports,
+        account: &Account,
+        abandoned: Deposit,
+    ) -> Result<Option<Opened<Deposit>>, CreateDepositError> {
+        self.check(ports, account).await?;
+        let TakenQuote { quote, write } = self.price(ports, account, abandoned.id).await?;
         let (DepositStep::Taken { deposit, .. } | DepositStep::AlreadyTaken(deposit)) =
             abandoned.reopen(DepositPrice::of(&quote)).map_err(StoreError::from)?;
         let mut change = ChangeSet::new(ports.clock.now());
@@ -205,7 +195,7 @@ impl CreateCommand for CreateDeposit {
     }
 
     async fn compare(&self, _: &Ports, owner: &Deposit) -> Result<Vec<(&'static str, bool)>, CreateDepositError> {
-        let (ours, theirs) = (&self.terms, &owner.terms);
-        Ok(vec![("amount", ours.amount == theirs.amount), ("currency", ours.currency == theirs.currency)])
+        let theirs = &owner.terms;
+        Ok(vec![("amount", self.amount == theirs.amount), ("currency", self.currency == theirs.currency)])
     }
 }

@@ -7,20 +7,18 @@ use cais_domain::crypto::quote::QuotedTerms;
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalPrice, WithdrawalStep, WithdrawalTerms};
 use cais_domain::crypto::{Address, Side};
 use cais_domain::external_id::ExternalId;
-use cais_domain::ids::{CryptoQuoteId, CryptoWithdrawalId, RequestId};
+use cais_domain::ids::{CryptoQuoteId, CryptoWithdrawalId};
 use cais_domain::merchant::account::{Account, Feature};
-use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, Fingerprint, IdempotencyRef, Write};
+use cais_ports::{ChangeSet, Write};
 use futures_util::future::join;
 
 use crate::crypto::quotes::{self, PriceRefusal, TakenQuote};
-use crate::idempotency::IdempotentRequest;
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::StoreError;
-use crate::upstream_order::{self, CreateCommand, CreateError, Opened, Precedence, Refusal};
+use crate::upstream_order::{self, CreateError, CreateRequest, CreateTerms, Opened, Precedence, Refusal};
 
 /// The time for checking the address. The API answers a POST within 10 s. The price is read at the same time.
 const ADDRESS_BUDGET: Duration = Duration::from_secs(3);
@@ -43,19 +41,7 @@ pub struct NewWithdrawal {
 }
 
 /// A request to create a withdrawal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreateWithdrawal {
-    /// The calling account.
-    pub account: Account,
-    /// The id of the request.
-    pub request: RequestId,
-    /// The idempotency key.
-    pub key: IdempotencyKey,
-    /// The method, path and body of the request.
-    pub fingerprint: Fingerprint,
-    /// The terms of the withdrawal.
-    pub terms: NewWithdrawal,
-}
+pub type CreateWithdrawal = CreateRequest<NewWithdrawal>;
 
 /// The reason why a withdrawal is refused, in addition to the reasons in [`CreateError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -93,24 +79,25 @@ pub async fn create(ports: &Ports, command: CreateWithdrawal) -> Result<Response
     upstream_order::create(ports, &command).await
 }
 
-impl CreateWithdrawal {
+impl NewWithdrawal {
     /// Checks the request, and prices the withdrawal `id`. Returns the price and the write of its quote, which is
     /// `None` if the withdrawal used the quote before.
     async fn price(
         &self,
         ports: &Ports,
+        account: &Account,
         id: CryptoWithdrawalId,
     ) -> Result<(WithdrawalPrice, Option<Write>), CreateWithdrawalError> {
-        self.account.permit(Feature::CryptoOut)?;
+        account.permit(Feature::CryptoOut)?;
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
-        let limit = self.account.limits.payout;
-        if self.terms.amount > limit {
+        let limit = account.limits.payout;
+        if self.amount > limit {
             return Err(CreateError::Refused(PriceRefusal::TransactionLimit { limit }.into()));
         }
-        let accepts = crypto.processor.accepts_address(&self.terms.address, ADDRESS_BUDGET);
-        let NewWithdrawal { amount, address, .. } = &self.terms;
+        let accepts = crypto.processor.accepts_address(&self.address, ADDRESS_BUDGET);
+        let NewWithdrawal { amount, address, .. } = self;
         let terms = QuotedTerms { side: Side::Withdrawal, currency: address.currency(), amount: *amount };
-        let taken = quotes::take(ports, crypto, &self.account, terms, (self.terms.quote, id.to_string()));
+        let taken = quotes::take(ports, crypto, account, terms, (self.quote, id.to_string()));
         let (taken, accepted) = join(taken, accepts).await;
         let TakenQuote { quote, write } = taken?;
         let price = WithdrawalPrice::of(&quote).map_err(|error| StoreError::Internal(error.to_string()))?;
@@ -126,33 +113,28 @@ impl CreateWithdrawal {
     }
 }
 
-impl CreateCommand for CreateWithdrawal {
+impl CreateTerms for NewWithdrawal {
     type Resource = Withdrawal;
     type Refusal = WithdrawalRefusal;
 
     const OPENS_UPSTREAM: bool = true;
 
-    fn request(&self) -> IdempotentRequest {
-        let name = IdempotencyRef { account: self.account.id, key: self.key.clone() };
-        IdempotentRequest { name, fingerprint: self.fingerprint, request: self.request }
-    }
-
     fn external_id(&self) -> Option<&ExternalId> {
-        self.terms.external_id.as_ref()
+        self.external_id.as_ref()
     }
 
-    async fn open(&self, ports: &Ports) -> Result<Opened<Withdrawal>, CreateWithdrawalError> {
+    async fn open(&self, ports: &Ports, account: &Account) -> Result<Opened<Withdrawal>, CreateWithdrawalError> {
         let id = CryptoWithdrawalId::new(ports.ids.next_uuid());
-        let (price, write) = self.price(ports, id).await?;
+        let (price, write) = self.price(ports, account, id).await?;
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let terms = WithdrawalTerms {
-            amount: self.terms.amount,
-            address: self.terms.address.clone(),
-            description: self.terms.description.clone(),
-            external_id: self.terms.external_id.clone(),
-            origin: self.terms.origin,
+            amount: self.amount,
+            address: self.address.clone(),
+            description: self.description.clone(),
+            external_id: self.external_id.clone(),
+            origin: self.origin,
         };
-        let (ids, processor) = ((id, self.account.id), crypto.processor.name().clone());
+        let (ids, processor) = ((id, account.id), crypto.processor.name().clone());
         let withdrawal = Withdrawal::open(ids, terms, price, processor, ports.clock.now());
         let mut change = ChangeSet::new(withdrawal.created_at);
         change.writes.extend(write);
@@ -165,9 +147,10 @@ impl CreateCommand for CreateWithdrawal {
     async fn reopen(
         &self,
         ports: &Ports,
+        account: &Account,
         abandoned: Withdrawal,
     ) -> Result<Option<Opened<Withdrawal>>, CreateWithdrawalError> {
-        let (price, write) = self.price(ports, abandoned.id).await?;
+        let (price, write) = self.price(ports, account, abandoned.id).await?;
         let mut change = ChangeSet::new(ports.clock.now());
         change.writes.extend(write);
         let resource = match abandoned.reopen(price).map_err(StoreError::from)? {
@@ -182,11 +165,11 @@ impl CreateCommand for CreateWithdrawal {
     }
 
     async fn compare(&self, _: &Ports, owner: &Withdrawal) -> Result<Vec<(&'static str, bool)>, CreateWithdrawalError> {
-        let (ours, theirs) = (&self.terms, &owner.terms);
+        let theirs = &owner.terms;
         Ok(vec![
-            ("amount", ours.amount == theirs.amount),
-            ("currency", ours.address.currency() == theirs.address.currency()),
-            ("address", ours.address.as_str() == theirs.address.as_str()),
+            ("amount", self.amount == theirs.amount),
+            ("currency", self.address.currency() == theirs.address.currency()),
+            ("address", self.address.as_str() == theirs.address.as_str()),
         ])
     }
 }
