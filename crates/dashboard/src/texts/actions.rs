@@ -35,6 +35,7 @@ catalogue! {
     crypto_payment_resolve: "Pagamento em cripto decidido", "Crypto payment decided";
     crypto_rate_accept: "Cotação de cripto aceita", "Crypto rate accepted";
     infraction_resolve: "Infração decidida", "Infraction decided";
+    infraction_take_precedence: "Infração posta antes das outras do mesmo Pix", "Infraction placed before the others of its Pix";
     callback_retry: "Aviso processado de novo", "Callback processed again";
     acquirer_drain: "Novas ordens à adquirente interrompidas", "New orders to the acquirer stopped";
     acquirer_undrain: "Novas ordens à adquirente retomadas", "New orders to the acquirer resumed";
@@ -75,6 +76,7 @@ impl ActionTexts {
             "crypto_payment.resolve" => self.crypto_payment_resolve,
             "crypto_rate.accept" => self.crypto_rate_accept,
             "infraction.resolve" => self.infraction_resolve,
+            "infraction.take_precedence" => self.infraction_take_precedence,
             "callback.retry" => self.callback_retry,
             "acquirer.drain" => self.acquirer_drain,
             "acquirer.undrain" => self.acquirer_undrain,

@@ -124,7 +124,8 @@ pub(crate) async fn prepare(
                     && let InfractionStep::Taken(step) =
                         infraction.clone().take_precedence(None, case.disputed()).map_err(StoreError::from)?
                 {
-                    let change = audited(ports, operator, ("infraction.claim", note), (&infraction, &step), now);
+                    let change =
+                        audited(ports, operator, ("infraction.take_precedence", note), (&infraction, &step), now);
                     match ports.store.commit(change).await {
                         Ok(_) => {
                             seen = seen.map(|seen| seen.saturating_add(1));

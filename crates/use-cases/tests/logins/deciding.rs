@@ -137,7 +137,7 @@ async fn lost_decision_takes_blocks_of_older_disputes() {
     let id = begun(&world, &operator, on(&last(&world), lost(500))).await;
     with(&world, &operator, id, 0).await.unwrap();
     assert_eq!(last(&world).state.status(), InfractionStatus::Lost);
-    assert_eq!(audited(&world).await, ["infraction.resolve", "infraction.claim"]);
+    assert_eq!(audited(&world).await, ["infraction.resolve", "infraction.take_precedence"]);
 }
 
 #[tokio::test]
