@@ -176,6 +176,24 @@ async fn unresolved_infractions_are_listed_by_deadline() {
 }
 
 #[actix_web::test]
+async fn cut_list_of_unresolved_infractions_shows_a_hint() {
+    const CUT: &str = "Escolha uma situação para ver as outras.";
+    let world = World::new(None);
+    let mut shop = Shop::open(&world, EMAIL).await;
+    let mut dispute = async |count: usize| {
+        for _ in 0..count {
+            let (_, pix) = shop.base.paid(1_000).await;
+            shop.base.psp.dispute(&pix, 1_000);
+        }
+        poll::run_once(&shop.base.ports).await.unwrap();
+        let listed = shop.browser.get("/infractions").await.body;
+        (listed.matches("data-status=\"open\"").count(), listed.contains(CUT))
+    };
+    assert_eq!(dispute(50).await, (50, false));
+    assert_eq!(dispute(1).await, (50, true));
+}
+
+#[actix_web::test]
 async fn infractions_of_another_account_do_not_exist() {
     let world = World::new(None);
     let ana = Shop::open(&world, EMAIL).await;

@@ -10,6 +10,7 @@ catalogue! {
     intro: "O pagador contestou um Pix (MED). O valor fica bloqueado até a decisão da instituição parceira.", "The payer disputed a Pix (MED). The amount stays blocked until the acquirer's decision.";
     none: "Nenhuma infração nesta lista.", "No infractions in this list.";
     unresolved: "Em aberto, por prazo", "Unresolved, by deadline";
+    cut: "A lista mostra as 50 infrações com os prazos mais próximos. Escolha uma situação para ver as outras.", "The list shows the 50 infractions with the nearest deadlines. Choose a status to see the others.";
     all: "Todas", "All";
     filter: "Filtro", "Filter";
     older: "Mais antigas", "Older";

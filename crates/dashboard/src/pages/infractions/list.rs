@@ -22,7 +22,7 @@ use crate::visit::Visit;
 /// The number of infractions on a page. Each unresolved one needs a read of its block.
 const ROWS: u32 = 50;
 /// The most infractions of one unresolved status that are read. The nearest deadlines among them are shown.
-const MAX_UNRESOLVED: u32 = 200;
+const MAX_UNRESOLVED: u32 = 1_000;
 /// The value of the filter for all statuses.
 const ALL: &str = "all";
 
@@ -33,6 +33,8 @@ struct InfractionsPage {
     t: &'static InfractionTexts,
     filters: Vec<Filter>,
     infractions: Vec<Row>,
+    /// `true` if more unresolved infractions exist than the list shows.
+    is_cut: bool,
     newest: Option<String>,
     next: Option<String>,
 }
@@ -96,7 +98,8 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     let (chosen, starting_after) = (Chosen::of(&query)?, query.id(STARTING_AFTER)?);
     let ports = &visit.dashboard.logins.ports;
     let (rows, has_more) = read(ports, account, chosen, starting_after).await?;
-    let last = rows.last().filter(|_| has_more).map(|infraction| infraction.id);
+    let is_cut = has_more && chosen == Chosen::Unresolved;
+    let last = rows.last().filter(|_| has_more && !is_cut).map(|infraction| infraction.id);
     let (now, t) = (ports.clock.now(), InfractionTexts::of(visit.language));
     let mut infractions = Vec::with_capacity(rows.len());
     for infraction in rows {
@@ -108,10 +111,10 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     let filters = filters.collect();
     let newest = starting_after.map(|_: InfractionId| chosen.link());
     let next = last.map(|last| format!("{}&starting_after={last}", chosen.link()));
-    Ok(visit.ok(&InfractionsPage { page: visit.layout(), t, filters, infractions, newest, next }))
+    Ok(visit.ok(&InfractionsPage { page: visit.layout(), t, filters, infractions, is_cut, newest, next }))
 }
 
-/// Returns the rows, and `true` if older ones exist. The list of unresolved infractions has only one page.
+/// Returns the rows, and `true` if more exist. The list of unresolved infractions has only one page.
 async fn read(
     ports: &Ports,
     account: AccountId,
@@ -121,15 +124,19 @@ async fn read(
     let status = match chosen {
         Chosen::Unresolved => {
             let newest = PageRequest { limit: MAX_UNRESOLVED, starting_after: None };
-            let mut rows = list::list(ports, account, Some(InfractionStatus::Open), newest).await?.rows;
-            rows.extend(list::list(ports, account, Some(InfractionStatus::UnderReview), newest).await?.rows);
+            let open = list::list(ports, account, Some(InfractionStatus::Open), newest).await?;
+            let defended = list::list(ports, account, Some(InfractionStatus::UnderReview), newest).await?;
+            let has_unread = open.has_more || defended.has_more;
+            let mut rows = [open.rows, defended.rows].concat();
             // Defended infractions stand last, because they need no action before their deadline.
             let is_defended = |infraction: &Infraction| infraction.state.status() == InfractionStatus::UnderReview;
             rows.sort_by_key(|infraction| {
                 (is_defended(infraction), infraction.deadline_at.unwrap_or(Timestamp::MAX), infraction.id)
             });
-            rows.truncate(usize::try_from(ROWS).unwrap_or(usize::MAX));
-            return Ok((rows, false));
+            let shown = usize::try_from(ROWS).unwrap_or(usize::MAX);
+            let is_cut = has_unread || rows.len() > shown;
+            rows.truncate(shown);
+            return Ok((rows, is_cut));
         }
         Chosen::All => None,
         Chosen::Status(status) => Some(status),
