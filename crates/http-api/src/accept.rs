@@ -34,8 +34,8 @@ pub fn preferred(headers: &HeaderMap) -> Format {
     if csv.quality > 0 && csv > json { Format::Csv } else { Format::Json }
 }
 
-/// Returns a media range without its parameters, and its quality; `None` if the quality is malformed.
-fn read(range: &str) -> Option<(&str, u16)> {
+/// Returns a media range or a coding without its parameters, and its quality; `None` if the quality is malformed.
+pub fn read(range: &str) -> Option<(&str, u16)> {
     let mut parts = range.split(';').map(str::trim);
     let range = parts.next()?;
     let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));

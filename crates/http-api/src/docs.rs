@@ -16,6 +16,7 @@ use flate2::write::GzEncoder;
 use ring::digest::{SHA256, digest};
 use utoipa_swagger_ui::{Config, serve};
 
+use super::accept;
 use super::error::{ApiError, ErrorCode};
 use super::input::segment;
 use super::openapi;
@@ -86,12 +87,8 @@ fn list<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item 
 
 /// Returns `true` if the request accepts gzip with a weight above zero (RFC 9110, 12.5.3).
 fn takes_gzip(request: &HeaderMap) -> bool {
-    list(request, &ACCEPT_ENCODING).any(|item| {
-        let (coding, weight) = item.split_once(';').unwrap_or((item, ""));
-        let is_zero =
-            weight.trim().strip_prefix("q=").is_some_and(|q| q.bytes().all(|byte| matches!(byte, b'0' | b'.')));
-        coding.trim().eq_ignore_ascii_case("gzip") && !is_zero
-    })
+    let mut codings = list(request, &ACCEPT_ENCODING).filter_map(accept::read);
+    codings.any(|(coding, quality)| coding.eq_ignore_ascii_case("gzip") && quality > 0)
 }
 
 static DOCUMENT: LazyLock<Result<Asset, String>> = LazyLock::new(|| {
