@@ -69,16 +69,22 @@ impl Fields {
     /// # Errors
     /// 400 for another type and for a text that is empty or too long.
     pub fn text(&mut self, name: &str) -> Result<Option<String>, CryptoError> {
+        let refused = |reason: &str| Err(CryptoError::invalid(format!("\"{name}\" {reason}")));
         let text = match self.take(name) {
             None => return Ok(None),
             Some(Value::String(text)) => text,
             Some(Value::Number(number)) => number.to_string(),
-            Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) => String::new(),
+            Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
+                return refused("must be a string");
+            }
         };
-        if text.is_empty() || text.len() > MAX_TEXT {
-            return Err(CryptoError::invalid(format!("\"{name}\" is not allowed to be empty")));
+        if text.is_empty() {
+            refused("is not allowed to be empty")
+        } else if text.len() > MAX_TEXT {
+            refused("is too long")
+        } else {
+            Ok(Some(text))
         }
-        Ok(Some(text))
     }
 
     /// Reads a required text.

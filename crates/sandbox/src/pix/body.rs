@@ -12,7 +12,7 @@ pub const MAX_BODY: usize = 64 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// The body has more than [`MAX_BODY`] bytes.
-    #[error("has more than 65536 bytes")]
+    #[error("the body has more than 65536 bytes")]
     TooLarge,
     /// The client stopped sending.
     #[error("the body could not be read: {0}")]
