@@ -170,7 +170,7 @@ keys! {
         /// The address that issues access tokens. Not for `woovi`.
         token_url: Option<String> = upstream_url()
             .optional()
-            .default_shown("`/oauth/token` under `base_url`")
+            .default_shown("the path of `profile` under `base_url`, usually `/oauth/token`")
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
         /// The id of the `OAuth2` client. Not for `woovi`.
         client_id: Option<String> = text("text", |text| Ok::<_, Infallible>(text.to_owned()))

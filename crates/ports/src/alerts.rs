@@ -37,7 +37,7 @@ alerts! {
         "The signature of a callback of an acquirer or of the crypto processor is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
         "Compare `webhook_public_key_file`, `webhook_hmac_secret` or the processor's `ipn_secret` with the sender's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";
     CALLBACK_UNMATCHED = "callback_unmatched",
-        "A callback matches no charge, payout or infraction. Money may have arrived without a matching charge.",
+        "A callback matches no charge, payout, infraction or crypto deposit. Money may have arrived without a matching charge.",
         "Run `cais callback list` and look the txid up at the acquirer. Run `cais callback retry ntc_…` once the acquirer shows the payment.";
     CALLBACK_UNREADABLE = "callback_unreadable",
         "Some items of a callback cannot be read. The other items are processed.",
@@ -76,7 +76,7 @@ alerts! {
         "PostgreSQL's messages are not in English. Some conflicts are not recognized, and their callers receive errors.",
         "Set `lc_messages` to `C` for the role or the database.";
     DEFENSE_OUTCOME_UNPROVEN = "defense_outcome_unproven",
-        "The acquirer refuses a defense and does not list its infraction, or has not shown the outcome for minutes.",
+        "The acquirer refuses a defense and does not list its infraction, or has not shown the outcome in eight checks, about five minutes.",
         "Look the infraction up at the acquirer, before its deadline.";
     DEFENSE_REFUSED = "defense_refused",
         "The acquirer refused a defense. The infraction is undefended again.",

@@ -61,7 +61,7 @@ pub enum UrlRefusal {
     #[error("must not contain a user name or password")]
     Credentials,
     /// The port is below 1024, and is neither 443 nor, where `http` is permitted, 80.
-    #[error("must have port 443, port 8443, or a port from 1024 on")]
+    #[error("must have port 443, or a port from 1024 on")]
     Port,
     /// The host is an IP address that is not public, or a name that resolves to one.
     #[error("must lead to a public address")]

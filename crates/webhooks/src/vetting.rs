@@ -75,7 +75,7 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
 /// Returns whether receivers may use the port. Ports of well-known services other than HTTPS are refused, so that a
 /// merchant cannot make this service call such services. If plain HTTP is permitted, its port is permitted too.
 const fn is_allowed(port: u16, allow_insecure: bool) -> bool {
-    matches!(port, 443 | 8443 | 1024..) || (allow_insecure && port == 80)
+    matches!(port, 443 | 1024..) || (allow_insecure && port == 80)
 }
 
 fn literal(url: Url, address: IpAddr, rules: &AddressRules) -> Result<Target, UrlRefusal> {

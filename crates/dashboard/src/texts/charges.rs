@@ -43,7 +43,7 @@ catalogue! {
     overpaid: "pago a mais", "overpaid";
     duplicate: "pago de novo", "paid again";
     underpaid: "pago a menos", "underpaid";
-    late: "pago fora do prazo", "paid late";
+    late: "pago a uma cobrança que ainda não existia para o pagador", "paid to a charge that did not exist for the payer yet";
     received: "Recebido", "Received";
 
     refunds: "Devoluções", "Refunds";

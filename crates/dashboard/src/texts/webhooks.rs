@@ -32,7 +32,7 @@ catalogue! {
     url_wrong: "Informe uma URL de até 500 caracteres, sem espaços.", "Enter a URL of at most 500 characters, without blanks.";
     url_scheme: "O endereço deve começar com https.", "The address must begin with https.";
     url_credentials: "O endereço não pode conter usuário ou senha.", "The address must not contain a user name or password.";
-    url_port: "A porta deve ser 443, 8443 ou a partir de 1024.", "The port must be 443, 8443, or 1024 or higher.";
+    url_port: "A porta deve ser 443 ou a partir de 1024.", "The port must be 443, or 1024 or higher.";
     url_not_public: "O endereço não é público.", "The address is not public.";
     url_taken: "Este endereço já está cadastrado.", "This address is already registered.";
     url_taken_secret: "O segredo foi mostrado na criação. Se você não o copiou, troque o segredo na página do endereço.", "The secret was shown at the creation. If you did not copy the secret, rotate it on the page of the endpoint.";
@@ -55,7 +55,7 @@ catalogue! {
     send_test: "Enviar um teste", "Send a test";
     pause: "Pausar", "Pause";
     activate: "Reativar", "Enable again";
-    activate_text: "Entregas que foram canceladas continuam canceladas. Os próximos eventos são enviados.", "Cancelled deliveries stay cancelled. The next events are sent.";
+    activate_text: "As entregas que esperam e os próximos eventos são enviados. Entregas que foram canceladas continuam canceladas.", "Waiting deliveries and the next events are sent. Cancelled deliveries stay cancelled.";
     rotate: "Trocar o segredo", "Rotate the secret";
     rotate_grace: "O segredo atual ainda assina por", "The current secret also signs for";
     grace_none: "nenhum tempo", "no time";

@@ -17,8 +17,9 @@ use crate::texts::Language;
 use crate::texts::charges::ChargesTexts;
 use crate::texts::webhooks::WebhookTexts;
 
-/// The most deliveries of an event that are shown.
-const MAX_DELIVERIES: usize = 10;
+/// The most deliveries of an event that are shown. An event usually has one delivery per endpoint, and an account has at
+/// most 20 endpoints. Later resends can add deliveries to endpoints that are new.
+const MAX_DELIVERIES: usize = 50;
 /// The most attempts of a delivery that are shown, the newest ones.
 const MAX_ATTEMPTS: usize = 10;
 
