@@ -170,7 +170,7 @@ where
 /// Waits for a notification of new work; waits forever without a wake-up signal.
 async fn notified(wakeup: Option<&Wakeup>) {
     match wakeup {
-        Some(wakeup) => wakeup.rung().await,
+        Some(wakeup) => wakeup.notified().await,
         None => std::future::pending().await,
     }
 }

@@ -93,13 +93,13 @@ impl Postgres {
 }
 
 /// An empty database for one measurement.
-pub struct Place<'a> {
+pub struct MeasuredDatabase<'a> {
     url: String,
     server: Option<&'a Postgres>,
     _folder: Option<TempDir>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> MeasuredDatabase<'a> {
     /// Creates an empty database.
     ///
     /// # Errors

@@ -76,6 +76,7 @@ pub async fn run(
             acquirer_drain::begin(ports, operator, &name).await?;
             show(context, ports, &name, output).await
         }
+        // `Cli::run` executes the test itself, because the test needs no store.
         AcquirerCommand::Test(_) => anyhow::bail!("the test needs no database"),
         AcquirerCommand::Undrain(NameArg { name }) => {
             configured(context, &name)?;

@@ -22,10 +22,10 @@ use super::input::segment;
 use super::reply;
 use super::state::AppState;
 
-/// Limit of the bodies of callbacks in memory at once, over all connections, in KiB: 32 MiB. Acquirers retry after a
-/// 503.
+/// The most memory for bodies of callbacks, over all connections together, in KiB: 32 MiB. A callback beyond it is
+/// answered 503, and its acquirer sends it again.
 const ROOM_KIB: usize = 32 * 1024;
-/// Seconds until an acquirer with too many open callbacks may retry. In that time open callbacks are counted four times.
+/// The `Retry-After` in seconds of the answer to an acquirer that has too many callbacks in the store.
 const FULL_RETRY_AFTER_S: u32 = 60;
 
 /// The header with the signature of a callback of the crypto processor.
@@ -66,7 +66,8 @@ impl Room<'_> {
 }
 
 impl CallbackPaths {
-    /// Returns the paths `/callbacks/<acquirer>/<token>`. An acquirer appears twice while its previous token is still valid.
+    /// Returns the paths `/callbacks/<acquirer>/<token>`. While the previous token of an acquirer is still valid, `tokens`
+    /// contains two pairs of this acquirer.
     #[must_use]
     pub fn new<'t>(tokens: impl IntoIterator<Item = (AcquirerName, &'t str)>) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, b"callback paths");
@@ -80,7 +81,7 @@ impl CallbackPaths {
         Self { networks: networks.into_iter().filter(|(_, networks)| !networks.is_empty()).collect(), ..self }
     }
 
-    /// Returns whether the acquirer may send from the address.
+    /// Returns `true` if the acquirer may send from the address.
     #[must_use]
     pub fn admits(&self, acquirer: &AcquirerName, address: Option<IpAddr>) -> bool {
         let own = self.networks.iter().find(|(name, _)| name == acquirer);

@@ -99,7 +99,7 @@ pub const DIALECT: &str = "csv";
 
 /// The form of a list: a page of JSON, or a file of all rows.
 #[derive(Debug, Clone, Copy)]
-pub enum Wanted<C> {
+pub enum Requested<C> {
     /// A page of JSON.
     Page(PageRequest<C>),
     /// A file of all rows, in this dialect.
@@ -107,23 +107,23 @@ pub enum Wanted<C> {
 }
 
 /// Returns the form that a request names. For a page, `page` reads its parameters. Problems are added to `issues`.
-pub fn wanted<C>(
+pub fn requested<C>(
     headers: &HeaderMap,
     query: &Query,
     issues: &Issues,
     page: impl FnOnce() -> Option<PageRequest<C>>,
-) -> Option<Wanted<C>> {
+) -> Option<Requested<C>> {
     let dialect = if query.get(DIALECT).is_some() {
         filters::word(query, DIALECT, &[Dialect::ExcelBr], |_| "excel-br", issues).or(Some(Dialect::ExcelBr))
     } else {
         (accept::preferred(headers) == Format::Csv).then_some(Dialect::Standard)
     };
-    let Some(dialect) = dialect else { return page().map(Wanted::Page) };
+    let Some(dialect) = dialect else { return page().map(Requested::Page) };
     // A file has all rows.
     for name in [LIMIT, STARTING_AFTER].into_iter().filter(|name| query.get(name).is_some()) {
         issues.add(name, "cannot be given with text/csv, which has all rows");
     }
-    Some(Wanted::File(dialect))
+    Some(Requested::File(dialect))
 }
 
 /// Returns the parameters of a list that is available as a file too: `filters`, the period, the page and the dialect.

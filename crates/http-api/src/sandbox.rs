@@ -3,8 +3,8 @@
 pub mod crypto;
 pub mod infractions;
 mod institution;
-mod learned;
 pub mod money_out;
+mod recorded;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -11,7 +11,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data};
 use actix_web::{App, Error};
 
-use super::connections::{ConnectionLimits, Door, PerAddress, factory};
+use super::connections::{ConnectionLimits, ListenerState, PerAddress, factory};
 use super::fallback::not_found;
 use super::middleware::respond;
 use super::state::AppState;
@@ -60,8 +60,8 @@ fn bind(state: Arc<AppState>, listener: Listener, socket: TcpListener, options: 
         .shutdown_timeout(options.shutdown_timeout_s)
         .disable_signals();
     let drain = builder.graceful_shutdown_signal();
-    let door = Door { state, listener, limits, per_address: PerAddress::new(limits.per_address), drain };
-    let server = builder.listen("http", socket, move || factory(door.clone()))?;
+    let shared = ListenerState { state, listener, limits, per_address: PerAddress::new(limits.per_address), drain };
+    let server = builder.listen("http", socket, move || factory(shared.clone()))?;
     Ok(server.run())
 }
 

@@ -73,7 +73,7 @@ impl Wakeup {
     }
 
     /// Waits for a notification.
-    pub async fn rung(&self) {
+    pub async fn notified(&self) {
         self.0.notified().await;
     }
 }

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::context::{Authorized, BalanceRead};
-use crate::csv::{self, DIALECT, File, Rows, Wanted};
+use crate::csv::{self, DIALECT, File, Requested, Rows};
 use crate::describe::failures::Errors;
 use crate::describe::{examples, parameters};
 use crate::error::{ApiError, ErrorCode, code};
@@ -31,7 +31,7 @@ const BUCKETS: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocke
 /// The filter of the statement that a query requests, and the form of the response.
 pub struct EntryQuery {
     filter: EntryFilter,
-    wanted: Wanted<EntryId>,
+    requested: Requested<EntryId>,
 }
 
 impl Part for EntryQuery {
@@ -43,8 +43,8 @@ impl Part for EntryQuery {
             kind: filters::word(&query, "kind", &EntryKind::ALL, EntryKind::as_str, issues),
             created: filters::created(&query, issues),
         };
-        let wanted = csv::wanted(parts.headers(), &query, issues, || paging::page(&query, issues));
-        Some(Self { filter, wanted: wanted? })
+        let requested = csv::requested(parts.headers(), &query, issues, || paging::page(&query, issues));
+        Some(Self { filter, requested: requested? })
     }
 }
 
@@ -78,14 +78,14 @@ impl IntoParams for EntryQuery {
 #[get("/balance/entries")]
 pub async fn list_entries(call: Authorized<BalanceRead>, input: Input<EntryQuery>) -> Result<HttpResponse, ApiError> {
     let Input(query) = input;
-    let EntryQuery { filter, wanted } = query;
+    let EntryQuery { filter, requested } = query;
     let account = call.caller.account.id;
-    match wanted {
-        Wanted::Page(page) => {
+    match requested {
+        Requested::Page(page) => {
             let Rows { rows, next } = read(&call.state, account, filter, page).await?;
             Ok(reply::json(StatusCode::OK, &Page::new(rows, next)))
         }
-        Wanted::File(dialect) => {
+        Requested::File(dialect) => {
             let state = Arc::clone(&call.state);
             let all = async move |starting_after| {
                 read(&state, account, filter, PageRequest { limit: csv::ROWS, starting_after }).await

@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use crate::proxy::{Loss, Proxy};
-use crate::stores::{Place, config, ids, migrated};
+use crate::stores::{ContractStore, config, ids, migrated};
 
 mod contract {
     use super::{Engine, store};
@@ -50,7 +50,7 @@ mod contract_with_four_lanes {
 }
 
 fn store(lanes: usize) -> Box<dyn Engine> {
-    Place::boxed(StoreConfig { lanes, ..config(&database()) }, ())
+    ContractStore::boxed(StoreConfig { lanes, ..config(&database()) }, ())
 }
 
 /// Returns the URL of a new migrated database.

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-use crate::stores::{Place, config, ids, migrated};
+use crate::stores::{ContractStore, config, ids, migrated};
 
 mod contract {
     use super::{Engine, store};
@@ -27,7 +27,7 @@ mod contract {
 
 fn store() -> Box<dyn Engine> {
     let folder = tempfile::tempdir().unwrap();
-    Place::boxed(migrated(&url(&folder)), folder)
+    ContractStore::boxed(migrated(&url(&folder)), folder)
 }
 
 fn url(folder: &TempDir) -> String {

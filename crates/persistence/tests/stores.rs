@@ -41,20 +41,20 @@ pub fn migrated(url: &str) -> StoreConfig {
 }
 
 /// A kind of store for the contract. The content of `place` is dropped with the store.
-pub struct Place<P> {
+pub struct ContractStore<P> {
     config: StoreConfig,
     opened: Mutex<Option<Persistence>>,
     kept: P,
 }
 
-impl<P: Send + Sync + 'static> Place<P> {
+impl<P: Send + Sync + 'static> ContractStore<P> {
     pub fn boxed(config: StoreConfig, place: P) -> Box<dyn Engine> {
         Box::new(Self { config, opened: Mutex::new(None), kept: place })
     }
 }
 
 #[async_trait]
-impl<P: Send + Sync> Engine for Place<P> {
+impl<P: Send + Sync> Engine for ContractStore<P> {
     async fn open(&self) -> anyhow::Result<Arc<dyn WholeStore>> {
         let config = self.config.clone();
         let store = tokio::task::spawn_blocking(move || Persistence::open(&config, &ids())).await??;

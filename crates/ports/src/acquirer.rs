@@ -259,8 +259,8 @@ impl UpstreamCharge {
     /// `answered_at`, which is truncated to the second. Returns `true` if the answer does not contain the clock.
     #[must_use]
     pub fn has_reached(&self, at: Timestamp) -> bool {
-        const CUT: SignedDuration = SignedDuration::from_secs(1);
-        self.answered_at.is_none_or(|answered_at| at.duration_since(answered_at) < CUT)
+        const TRUNCATION: SignedDuration = SignedDuration::from_secs(1);
+        self.answered_at.is_none_or(|answered_at| at.duration_since(answered_at) < TRUNCATION)
     }
 }
 

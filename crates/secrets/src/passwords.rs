@@ -42,10 +42,10 @@ impl Argon2Passwords {
         &self,
         work: impl FnOnce() -> Result<T, PasswordHashError> + Send + 'static,
     ) -> Result<T, PasswordHashError> {
-        let place = Place::take(&self.waiting).ok_or(PasswordHashError::Busy)?;
+        let slot = WaitingSlot::take(&self.waiting).ok_or(PasswordHashError::Busy)?;
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         let permit = permit.map_err(|error| PasswordHashError::Failed(error.to_string()))?;
-        drop(place);
+        drop(slot);
         // The permit moves into the work, because the work continues even if its caller stops waiting.
         let work = tokio::task::spawn_blocking(move || {
             let result = work();
@@ -70,18 +70,18 @@ impl Passwords for Argon2Passwords {
     }
 }
 
-/// A place among the waiting callers. Dropping the value frees the place.
-struct Place(Arc<AtomicUsize>);
+/// A slot among the waiting callers. Dropping the value frees the slot.
+struct WaitingSlot(Arc<AtomicUsize>);
 
-impl Place {
+impl WaitingSlot {
     fn take(waiting: &Arc<AtomicUsize>) -> Option<Self> {
-        let place = Self(Arc::clone(waiting));
-        // If there is no room, the place is dropped at once, which reverts the increment.
-        (waiting.fetch_add(1, Ordering::SeqCst) < MAX_WAITING).then_some(place)
+        let slot = Self(Arc::clone(waiting));
+        // If there is no room, the slot is dropped at once, which reverts the increment.
+        (waiting.fetch_add(1, Ordering::SeqCst) < MAX_WAITING).then_some(slot)
     }
 }
 
-impl Drop for Place {
+impl Drop for WaitingSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -149,9 +149,9 @@ mod tests {
     #[tokio::test]
     async fn callers_above_the_waiting_limit_are_refused() {
         let passwords = Argon2Passwords::default();
-        let places: Vec<_> = (0..MAX_WAITING).map(|_| Place::take(&passwords.waiting).unwrap()).collect();
+        let slots: Vec<_> = (0..MAX_WAITING).map(|_| WaitingSlot::take(&passwords.waiting).unwrap()).collect();
         assert_eq!(passwords.verify(&Secret::new("x"), None).await, Err(PasswordHashError::Busy));
-        drop(places);
+        drop(slots);
         assert_eq!(passwords.verify(&Secret::new("x"), None).await, Ok(false));
     }
 }

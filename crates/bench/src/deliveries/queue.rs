@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::tally::Tally;
 use super::{LEVEL, MANY, RATE, judged, parties, preload};
 use crate::clock;
-use crate::database::{Engine, Place, Postgres};
+use crate::database::{Engine, MeasuredDatabase, Postgres};
 use crate::latency::{Latencies, Percentiles};
 use crate::numbers::{Rounds, count, per_second};
 use crate::process::{Cores, Meter, mean};
@@ -52,10 +52,10 @@ pub(super) async fn measure(
     size: RunSize,
     claims: usize,
 ) -> Result<Vec<Line>> {
-    let place = Place::fresh(engine, server)?;
-    let mut queue = Queue::fill(place.open().await?, claims.saturating_mul(size.rounds).saturating_mul(2)).await?;
-    place.run("VACUUM ANALYZE")?;
-    place.settle()?;
+    let database = MeasuredDatabase::fresh(engine, server)?;
+    let mut queue = Queue::fill(database.open().await?, claims.saturating_mul(size.rounds).saturating_mul(2)).await?;
+    database.run("VACUUM ANALYZE")?;
+    database.settle()?;
     let looks = queue.look().await?;
     let parties = parties([("caller with the store", std::process::id())], engine, server);
     let (mut claimed, mut delivered) = (Series::default(), Series::default());
@@ -89,8 +89,8 @@ pub(super) async fn measure(
 
 /// Measures the search among many queues with few due ones.
 async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> {
-    let place = Place::fresh(engine, server)?;
-    let store = place.open().await?;
+    let database = MeasuredDatabase::fresh(engine, server)?;
+    let store = database.open().await?;
     let now = clock::now();
     let mut opened = 0_usize;
     while opened < QUEUES {

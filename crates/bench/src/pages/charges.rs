@@ -8,7 +8,7 @@ use cais_ports::{ChargeQueries as _, PageRequest};
 use cais_testkit::builders::{fresh, in_status};
 
 use super::{READS, ROWS, SHORT, compare};
-use crate::database::{Engine, Place, Postgres};
+use crate::database::{Engine, MeasuredDatabase, Postgres};
 use crate::report::Line;
 use crate::store::{changes, seed};
 
@@ -17,11 +17,11 @@ const AT_ONCE: usize = 20_000;
 
 /// Measures two accounts of one database, with a short and a long list.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usize) -> Result<Vec<Line>> {
-    let place = Place::fresh(engine, server)?;
-    let persistence = place.open().await?;
+    let database = MeasuredDatabase::fresh(engine, server)?;
+    let persistence = database.open().await?;
     let lists = [fill(&persistence, SHORT).await?, fill(&persistence, long).await?];
     // A new table has no statistics, unlike a table in use.
-    place.run("VACUUM ANALYZE charges")?;
+    database.run("VACUUM ANALYZE charges")?;
     let mut lines = Vec::new();
     for (what, from_middle) in [("first page of 50 charges", false), ("middle page of 50 charges", true)] {
         let read = async |(account, middle): &(AccountId, ChargeId)| {

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{READS, ROWS, SHORT, compare};
 use crate::activity::{Calendar, fill};
-use crate::database::{self, Engine, Place, Postgres};
+use crate::database::{self, Engine, MeasuredDatabase, Postgres};
 use crate::report::Line;
 
 /// An account, and a key in the middle of its activity.
@@ -22,12 +22,12 @@ type List = (AccountId, Uuid);
 
 /// Measures two accounts of one database, with little and with much activity.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usize) -> Result<Vec<Line>> {
-    let place = Place::fresh(engine, server)?;
+    let database = MeasuredDatabase::fresh(engine, server)?;
     let calendar = Arc::new(Calendar::default());
     let ids: Arc<dyn IdGenerator> = Arc::<Calendar>::clone(&calendar);
-    let persistence = place.open_with(ids).await?;
+    let persistence = database.open_with(ids).await?;
     if engine == Engine::Postgres {
-        database::leave_uncounted(server, place.url())?;
+        database::leave_uncounted(server, database.url())?;
     }
     let lists = [filled(&persistence, &calendar, SHORT).await?, filled(&persistence, &calendar, long).await?];
     let mut lines = Vec::new();
@@ -35,7 +35,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
         lines.extend(pages(&persistence, engine, &lists, long, ", never analyzed").await?);
     }
     // New tables have no statistics, unlike tables in use.
-    place.run("VACUUM ANALYZE entries, charges, payouts, refunds")?;
+    database.run("VACUUM ANALYZE entries, charges, payouts, refunds")?;
     lines.extend(pages(&persistence, engine, &lists, long, "").await?);
     persistence.close().await;
     Ok(lines)

@@ -13,7 +13,7 @@ use std::future::Future;
 
 use anyhow::Result;
 
-use crate::database::{Engine, Place, Postgres};
+use crate::database::{Engine, MeasuredDatabase, Postgres};
 use crate::latency::Latencies;
 use crate::numbers::Rounds;
 use crate::process::{Cores, Meter, mean};
@@ -81,7 +81,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
 }
 
 async fn charges(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
-    let (place, beside) = (Place::fresh(engine, server)?, Place::fresh(engine, server)?);
+    let (place, beside) = (MeasuredDatabase::fresh(engine, server)?, MeasuredDatabase::fresh(engine, server)?);
     let persistence = place.open().await?;
     let mut ours = Ours::new(persistence.clone());
     let server = server.filter(|_| engine == Engine::Postgres);

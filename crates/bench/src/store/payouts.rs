@@ -13,7 +13,7 @@ use super::ours::{PAGE, commit};
 use super::payout_changes::{AMOUNT, FEE, FUNDS, complete, fund, hold, new_payout};
 use super::pgbench::Pgbench;
 use super::{Series, metered, parties};
-use crate::database::{Engine, Place, Postgres};
+use crate::database::{Engine, MeasuredDatabase, Postgres};
 use crate::numbers::count;
 use crate::report::{Line, Target};
 use crate::run_size::RunSize;
@@ -27,8 +27,8 @@ const ENTRIES: u64 = 8;
 /// # Errors
 /// If the store or pgbench fails, or the written data is inconsistent.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Line> {
-    let (place, beside) = (Place::fresh(engine, server)?, Place::fresh(engine, server)?);
-    let persistence = place.open().await?;
+    let (database, beside) = (MeasuredDatabase::fresh(engine, server)?, MeasuredDatabase::fresh(engine, server)?);
+    let persistence = database.open().await?;
     let mut ours = Payouts::open(persistence.clone()).await?;
     let server = server.filter(|_| engine == Engine::Postgres);
     let mut theirs = None;
@@ -40,7 +40,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     }
     let mut series = Series::default();
     for _ in 0..size.rounds {
-        place.settle()?;
+        database.settle()?;
         series.add(metered(&parties(server), ours.pay_out(Until::seconds(size.seconds))).await?);
         series.beside(theirs.as_mut().map(Pgbench::pay_out))?;
     }

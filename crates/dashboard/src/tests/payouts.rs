@@ -67,7 +67,7 @@ async fn payout_above_the_limit_is_sent_with_a_code() {
 }
 
 #[actix_web::test]
-async fn payout_whose_page_asked_for_no_code_asks_for_it_later() {
+async fn payout_beyond_the_sum_needs_a_code() {
     let world = World::new(None);
     let mut shop = Shop::open(&world, EMAIL).await;
     let (first, second) = (asked(&mut shop, "600").await, asked(&mut shop, "600").await);

@@ -18,7 +18,7 @@ enum Phase {
     Head { since: Instant },
     /// The handler runs, or the response is being sent.
     Request,
-    /// The response was sent; the body was not read.
+    /// The response was sent, but the handler did not read the body to its end.
     Lingering { since: Instant },
 }
 
@@ -115,8 +115,8 @@ impl Connection {
         self.late_head.take()
     }
 
-    /// Returns the deadline of the current phase, and the reason to end the connection at that deadline. Returns `None` if the phase has no
-    /// deadline here.
+    /// Returns the deadline of the current phase, and the reason to end the connection at that deadline. Returns `None` for a phase whose
+    /// deadline the HTTP library or the handler sets.
     pub(super) fn deadline(&self) -> Option<(Instant, Expired)> {
         let limits = &self.limits;
         if let Some((since, why)) = self.closing.get() {

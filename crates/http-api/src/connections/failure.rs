@@ -49,10 +49,10 @@ pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) ->
     out
 }
 
-/// Finds a response that the library created itself at the end of the written bytes. Returns the start of that response and its error code.
-/// The library writes such a response last, after a head that cannot be parsed. Every other response has a request id or a body.
+/// Returns the position and the error code of a response without a body that the library wrote for a head that it cannot parse. The library
+/// writes nothing after such a response, so the response is the end of `written`. All other responses have a request id or a body.
 pub fn bare(written: &[u8]) -> Option<(usize, ErrorCode)> {
-    // Nearly all other output ends with a body.
+    // Most responses end with their body, so this check finds them at once.
     if !written.ends_with(END) {
         return None;
     }

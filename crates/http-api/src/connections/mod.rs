@@ -15,11 +15,11 @@ use std::time::Duration;
 pub use self::connection::{Connection, RequestGuard};
 pub use self::file_limit::raise_file_limit;
 pub use self::per_address::{PerAddress, network};
-pub use self::service::{CUT, Door, factory};
+pub use self::service::{CONNECTIONS_CUT, ListenerState, factory};
 #[cfg(test)]
 pub use self::stream::GuardedStream;
 
-/// Limits of connections: the time of each part, and their number.
+/// Limits of connections: the time for each part of a request, and the number of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
     /// Time from the first byte of a request head to its last. For the first head, the time starts with the connection.
@@ -30,7 +30,8 @@ pub struct ConnectionLimits {
     pub write_within: Duration,
     /// Time after the response in which the client may still send an unread body.
     pub linger_within: Duration,
-    /// Time between two requests. The value exceeds the usual 60 s of load balancers, so that load balancers close idle connections first.
+    /// Time after which a connection without a request is closed. The value exceeds the usual 60 s of load balancers, so that load balancers
+    /// close idle connections first.
     pub idle_within: Duration,
     /// Limit of concurrent connections.
     pub connections: usize,

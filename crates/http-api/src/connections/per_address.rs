@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Counts connections by address for all threads of one listener. Memory holds one entry per connected address.
+/// The numbers of connections by address, for all threads of one listener. Memory holds one entry per connected address.
 #[derive(Debug, Clone)]
 pub struct PerAddress {
     limit: u32,
@@ -20,7 +20,7 @@ impl PerAddress {
 
     /// Counts a connection until the result is dropped; `None` if the address has reached its limit.
     #[must_use]
-    pub fn enter(&self, address: IpAddr) -> Option<Place> {
+    pub fn enter(&self, address: IpAddr) -> Option<CountedConnection> {
         let address = network(address);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(address).or_insert(0);
@@ -28,7 +28,7 @@ impl PerAddress {
             return None;
         }
         *count = count.saturating_add(1);
-        Some(Place { address, counts: Arc::clone(&self.counts) })
+        Some(CountedConnection { address, counts: Arc::clone(&self.counts) })
     }
 }
 
@@ -46,12 +46,12 @@ pub fn network(address: IpAddr) -> IpAddr {
 
 /// A connection that is counted under its address.
 #[derive(Debug)]
-pub struct Place {
+pub struct CountedConnection {
     address: IpAddr,
     counts: Arc<Mutex<HashMap<IpAddr, u32>>>,
 }
 
-impl Drop for Place {
+impl Drop for CountedConnection {
     fn drop(&mut self) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = counts.get_mut(&self.address) {

@@ -23,17 +23,17 @@ use crate::client::is_in;
 use crate::server::{Listener, app};
 use crate::state::AppState;
 
-/// Connections that were rejected or ended by a limit.
-pub const CUT: &str = "cais_http_connections_cut_total";
+/// The counter of connections that a limit rejected or ended.
+pub const CONNECTIONS_CUT: &str = "cais_http_connections_cut_total";
 
 /// The state that the connections of one listener share.
 #[derive(Clone)]
-pub struct Door {
+pub struct ListenerState {
     /// The state of handlers.
     pub state: Arc<AppState>,
     /// The listener.
     pub listener: Listener,
-    /// The limits of its connections.
+    /// The limits of the listener's connections.
     pub limits: ConnectionLimits,
     /// The listener's connections by address.
     pub per_address: PerAddress,
@@ -43,11 +43,13 @@ pub struct Door {
 
 /// Returns a factory that creates one service per worker. The service handles each accepted socket until it closes.
 #[must_use]
-pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> {
+pub fn factory(
+    shared: ListenerState,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = (), InitError = ()> {
     fn_factory(move || {
-        let door = door.clone();
-        let drain = door.drain.clone();
-        let http = app(Arc::clone(&door.state), door.listener).into_factory();
+        let shared = shared.clone();
+        let drain = shared.drain.clone();
+        let http = app(Arc::clone(&shared.state), shared.listener).into_factory();
         let http = http.map_err(|error: actix_web::Error| error.error_response());
         let http = map_config(http, |()| AppConfig::default());
         let http = HttpService::build()
@@ -55,21 +57,21 @@ pub fn factory(door: Door) -> impl ServiceFactory<TcpStream, Config = (), Respon
                 let drain = drain.clone();
                 async move { drain.notified().await }
             })
-            .keep_alive(door.limits.idle_within)
+            .keep_alive(shared.limits.idle_within)
             // The library's deadline applies to the first head only. This module's deadline applies to every head, so the library's is off.
             .client_request_timeout(std::time::Duration::ZERO)
-            .client_disconnect_timeout(door.limits.linger_within)
+            .client_disconnect_timeout(shared.limits.linger_within)
             .on_connect_ext(|stream: &GuardedStream, extensions| {
                 extensions.insert(Rc::clone(stream.connection()));
             })
             .h1(http);
-        async move { Ok(Guarded { door, http: http.new_service(()).await? }) }
+        async move { Ok(Guarded { shared, http: http.new_service(()).await? }) }
     })
 }
 
-/// Serves sockets with `http`.
+/// The service of one worker. It passes accepted sockets to `http` and enforces their deadlines.
 struct Guarded<S> {
-    door: Door,
+    shared: ListenerState,
     http: S,
 }
 
@@ -89,15 +91,15 @@ where
     fn call(&self, io: TcpStream) -> Self::Future {
         let peer = io.peer_addr().ok();
         // Connections of a trusted proxy have no limit per address, because they serve many clients.
-        let trusted = |peer: &SocketAddr| is_in(&self.door.state.trusted_proxies, peer.ip().to_canonical());
-        let counted = peer.filter(|peer| !trusted(peer)).map(|peer| self.door.per_address.enter(peer.ip()));
+        let trusted = |peer: &SocketAddr| is_in(&self.shared.state.trusted_proxies, peer.ip().to_canonical());
+        let counted = peer.filter(|peer| !trusted(peer)).map(|peer| self.shared.per_address.enter(peer.ip()));
         if let Some(None) = counted {
-            metrics::counter!(CUT, "reason" => "per_address").increment(1);
+            metrics::counter!(CONNECTIONS_CUT, "reason" => "per_address").increment(1);
             tracing::debug!(?peer, "connection refused: its address has reached the limit");
             return Box::pin(async { Ok(()) });
         }
-        let connection = Connection::new(self.door.limits, peer);
-        let stream = GuardedStream::new(io, Rc::clone(&connection), Arc::clone(&self.door.state));
+        let connection = Connection::new(self.shared.limits, peer);
+        let stream = GuardedStream::new(io, Rc::clone(&connection), Arc::clone(&self.shared.state));
         let conversation = self.http.call((stream, peer));
         Box::pin(async move {
             let _counted = counted;
@@ -120,7 +122,7 @@ async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connecti
             }
             let Some(why) = due(&mut timer, connection, context) else { return Poll::Pending };
             if connection.closing().is_none() {
-                metrics::counter!(CUT, "reason" => why.name()).increment(1);
+                metrics::counter!(CONNECTIONS_CUT, "reason" => why.name()).increment(1);
                 tracing::debug!(peer = ?connection.peer(), waited_for = why.name(), "connection closed: its deadline passed");
             }
             if !connection.expire(why) {

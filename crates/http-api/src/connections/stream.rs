@@ -26,7 +26,7 @@ pub struct GuardedStream {
     state: Arc<AppState>,
     /// The unsent bytes of an error response that this module writes without the HTTP library.
     own: Vec<u8>,
-    /// The bytes that were read since the last pause.
+    /// The number of bytes that were read since the library last had to handle what it has.
     read_bytes: usize,
 }
 

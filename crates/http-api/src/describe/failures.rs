@@ -85,13 +85,13 @@ pub type OfCreation = (
 );
 
 /// The errors of a read that names one webhook endpoint or one crypto quote.
-pub type Reads = (code::ValidationError, code::NotFound);
+pub type OfRead = (code::ValidationError, code::NotFound);
 
 /// The errors of every change of one webhook endpoint.
-pub type Writes = (code::ValidationError, code::AccountSuspended, code::NotFound);
+pub type OfEndpointChange = (code::ValidationError, code::AccountSuspended, code::NotFound);
 
 /// The errors of every action that the state of the webhook endpoint can forbid.
-pub type Acts = (Writes, code::InvalidState);
+pub type OfEndpointAction = (OfEndpointChange, code::InvalidState);
 
 /// The responses of an operation that fails with one of the codes, or with a code of every operation.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use cais_use_cases::charges::fetch;
 use cais_use_cases::infractions::{list, poll};
 use utoipa::ToSchema;
 
-use super::learned::learned;
+use super::recorded::recorded;
 use super::{blocking, controls, payment};
 use crate::context::{Authorized, ChargesWrite, InfractionsWrite, run_detached};
 use crate::describe::examples;
@@ -148,7 +148,7 @@ pub async fn open_infraction(
             let all = state.ports.queries.list_infractions_of_pix(account, &pix).await?;
             Ok(all.into_iter().find(|infraction| infraction.upstream_id == upstream_id))
         };
-        learned(read, Option::is_some).await?.ok_or_else(no_such_infraction)
+        recorded(read, Option::is_some).await?.ok_or_else(no_such_infraction)
     };
     let infraction = run_detached(work).await??;
     let body = call.state.ports.representation.infraction(&infraction);
@@ -196,7 +196,7 @@ pub async fn resolve_infraction(
             let _polled = poll::run_once(&state.ports).await;
             find().await?.ok_or_else(no_such_infraction)
         };
-        learned(read, |infraction| !infraction.state.status().is_open()).await
+        recorded(read, |infraction| !infraction.state.status().is_open()).await
     };
     let infraction: Infraction = run_detached(work).await??;
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.infraction(&infraction)))

@@ -12,7 +12,7 @@ use cais_use_cases::refunds::RefundName;
 use cais_use_cases::refunds::fetch::fetch as fetch_refund;
 use cais_use_cases::sync_gate::SyncGate;
 
-use super::learned::learned;
+use super::recorded::recorded;
 use super::{blocking, controls};
 use crate::context::{Authorized, ChargesWrite, PayoutsWrite, run_detached};
 use crate::describe::examples;
@@ -60,7 +60,7 @@ pub async fn reverse_payout(
         let instruction_id = before.instruction_id();
         blocking(move || institution.return_sent(&instruction_id)).await?;
         let read = async || current(&state, account, &name).await;
-        learned(read, |payout| payout.state.status() == PayoutStatus::Reversed).await
+        recorded(read, |payout| payout.state.status() == PayoutStatus::Reversed).await
     };
     let payout: Payout = run_detached(work).await??;
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.payout(&payout)))
@@ -107,7 +107,7 @@ pub async fn fail_refund(
         let (end_to_end_id, id) = (before.end_to_end_id.clone(), before.id);
         blocking(move || institution.fail_refund(&end_to_end_id, id)).await?;
         let read = async || refund(&state, account, &name).await;
-        learned(read, |refund| refund.state.status() != RefundStatus::Processing).await
+        recorded(read, |refund| refund.state.status() != RefundStatus::Processing).await
     };
     let refund: Refund = run_detached(work).await??;
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.refund(&refund)))

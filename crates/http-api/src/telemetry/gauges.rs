@@ -71,7 +71,7 @@ pub fn register() {
         ("cais_commit_unknown_total", "outcome", &["committed", "not_committed", "unknown"]),
         ("cais_webhook_attempts_total", "outcome", &["succeeded", "retried", "failed"]),
         (auth_failures::TOTAL, "reason", &auth_failures::REASONS),
-        (connections::CUT, "reason", &["head", "body", "write", "per_address"]),
+        (connections::CONNECTIONS_CUT, "reason", &["head", "body", "write", "per_address"]),
     ];
     for (name, label, values) in labeled {
         for value in values {

@@ -16,7 +16,7 @@ async fn callback_is_stored_as_its_ids_and_wakes_the_worker() {
         let seen = send(&world, TestRequest::post().uri(&path).set_payload(TXID)).await;
         assert_eq!((seen.status, seen.body.len()), (200, 0), "{path}");
         // The wait returns at once, because the worker was notified before.
-        world.state.wake.callbacks.rung().await;
+        world.state.wake.callbacks.notified().await;
     }
     let callbacks = world.store.callbacks();
     assert_eq!(callbacks.len(), 1, "the second callback is a repeat");

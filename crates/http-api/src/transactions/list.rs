@@ -14,7 +14,7 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use super::shown;
 use crate::context::{Authorized, TransactionsRead};
-use crate::csv::{self, DIALECT, File, Rows, Wanted};
+use crate::csv::{self, DIALECT, File, Requested, Rows};
 use crate::describe::failures::Errors;
 use crate::describe::{examples, parameters};
 use crate::error::{ApiError, code};
@@ -30,7 +30,7 @@ use crate::statement::list_error;
 /// The filter of the timeline that a query requests, and the form of the response.
 pub struct TransactionQuery {
     filter: TransactionFilter,
-    wanted: Wanted<Cursor>,
+    requested: Requested<Cursor>,
 }
 
 impl Part for TransactionQuery {
@@ -42,9 +42,9 @@ impl Part for TransactionQuery {
             status: filters::word(&query, "status", &TransactionStatus::ALL, TransactionStatus::as_str, issues),
             created: filters::created(&query, issues),
         };
-        let wanted =
-            csv::wanted(parts.headers(), &query, issues, || paging::page_after(&query, issues, timeline::parse_id));
-        Some(Self { filter, wanted: wanted? })
+        let requested =
+            csv::requested(parts.headers(), &query, issues, || paging::page_after(&query, issues, timeline::parse_id));
+        Some(Self { filter, requested: requested? })
     }
 }
 
@@ -85,14 +85,14 @@ pub async fn list_transactions(
     input: Input<TransactionQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let Input(query) = input;
-    let TransactionQuery { filter, wanted } = query;
+    let TransactionQuery { filter, requested } = query;
     let account = call.caller.account.id;
-    match wanted {
-        Wanted::Page(page) => {
+    match requested {
+        Requested::Page(page) => {
             let Rows { rows, next } = read(&call.state, account, filter, page).await?;
             Ok(reply::json(StatusCode::OK, &Page::new(rows, next.map(public_id))))
         }
-        Wanted::File(dialect) => {
+        Requested::File(dialect) => {
             let state = Arc::clone(&call.state);
             let all = async move |starting_after| {
                 read(&state, account, filter, PageRequest { limit: csv::ROWS, starting_after }).await

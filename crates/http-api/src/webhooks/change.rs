@@ -10,7 +10,7 @@ use cais_use_cases::webhooks::change;
 use super::request::WebhookEndpointChange;
 use crate::context::{Authorized, WebhooksWrite, run_detached};
 use crate::describe::examples;
-use crate::describe::failures::{Errors, OfBody, Writes};
+use crate::describe::failures::{Errors, OfBody, OfEndpointChange};
 use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
@@ -32,7 +32,7 @@ use crate::representation::webhook::WebhookEndpoint;
     responses(
         (status = 200, description = "The changed endpoint.", body = WebhookEndpoint,
             example = json!(examples::endpoint())),
-        Errors<(OfBody, Writes)>,
+        Errors<(OfBody, OfEndpointChange)>,
     ),
 )]
 #[patch("/webhook-endpoints/{id}")]

@@ -8,7 +8,7 @@ use cais_domain::ids::kind;
 use cais_use_cases::webhooks;
 
 use crate::context::{Authorized, WebhooksWrite, run_detached};
-use crate::describe::failures::{Errors, Writes};
+use crate::describe::failures::{Errors, OfEndpointChange};
 use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
@@ -26,7 +26,7 @@ use crate::reply;
     params(ById<kind::Endpoint>),
     responses(
         (status = 204, description = "The endpoint is deleted."),
-        Errors<(Writes,)>,
+        Errors<(OfEndpointChange,)>,
     ),
 )]
 #[delete("/webhook-endpoints/{id}")]

@@ -7,7 +7,7 @@ use cais_use_cases::webhooks::deliveries;
 
 use crate::context::{Authorized, WebhooksRead};
 use crate::describe::examples;
-use crate::describe::failures::{Errors, Reads};
+use crate::describe::failures::{Errors, OfRead};
 use crate::error::ApiError;
 use crate::input::Input;
 use crate::named::ById;
@@ -29,7 +29,7 @@ use crate::representation::webhook::{Delivery, DeliveryPage};
     responses(
         (status = 200, description = "A page of deliveries.", body = DeliveryPage,
             example = json!(examples::deliveries())),
-        Errors<(Reads,)>,
+        Errors<(OfRead,)>,
     ),
 )]
 #[get("/webhook-endpoints/{id}/deliveries")]

@@ -8,7 +8,7 @@ use cais_use_cases::webhooks::list;
 use super::no_such_endpoint;
 use crate::context::{Authorized, WebhooksRead};
 use crate::describe::examples;
-use crate::describe::failures::{Errors, Reads};
+use crate::describe::failures::{Errors, OfRead};
 use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
@@ -27,7 +27,7 @@ use crate::representation::webhook::WebhookEndpoint;
     params(ById<kind::Endpoint>),
     responses(
         (status = 200, description = "The endpoint.", body = WebhookEndpoint, example = json!(examples::endpoint())),
-        Errors<(Reads,)>,
+        Errors<(OfRead,)>,
     ),
 )]
 #[get("/webhook-endpoints/{id}")]

@@ -11,7 +11,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::context::{Authorized, WebhooksWrite, run_detached};
-use crate::describe::failures::{Acts, Errors, OfBody};
+use crate::describe::failures::{Errors, OfBody, OfEndpointAction};
 use crate::describe::{examples, parameters};
 use crate::error::ApiError;
 use crate::input::{Input, NoFields, NoQuery, OptionalJson, Part, Parts};
@@ -50,7 +50,7 @@ impl IntoParams for OneDelivery {
     params(ById<kind::Endpoint>, OneDelivery),
     responses(
         (status = 202, description = "The delivery.", body = Delivery, example = json!(examples::pending_delivery())),
-        Errors<(OfBody, Acts)>,
+        Errors<(OfBody, OfEndpointAction)>,
     ),
 )]
 #[post("/webhook-endpoints/{id}/deliveries/{delivery_id}/resend")]

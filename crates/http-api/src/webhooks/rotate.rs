@@ -10,7 +10,7 @@ use cais_use_cases::webhooks::rotate;
 use super::request::SecretRotation;
 use crate::context::{Authorized, WebhooksWrite, run_detached};
 use crate::describe::examples;
-use crate::describe::failures::{Errors, OfBody, Writes};
+use crate::describe::failures::{Errors, OfBody, OfEndpointChange};
 use crate::error::ApiError;
 use crate::input::{Input, NoQuery, OptionalJson};
 use crate::named::ById;
@@ -32,7 +32,7 @@ use crate::representation::webhook::WebhookEndpointWithSecret;
     responses(
         (status = 200, description = "The endpoint, with its new secret.", body = WebhookEndpointWithSecret,
             example = json!(examples::endpoint_with_secret())),
-        Errors<(OfBody, Writes)>,
+        Errors<(OfBody, OfEndpointChange)>,
     ),
 )]
 #[post("/webhook-endpoints/{id}/rotate-secret")]

@@ -9,7 +9,7 @@ use cais_use_cases::webhooks::test;
 
 use crate::context::{Authorized, WebhooksWrite, run_detached};
 use crate::describe::examples;
-use crate::describe::failures::{Acts, Errors, OfBody};
+use crate::describe::failures::{Errors, OfBody, OfEndpointAction};
 use crate::error::ApiError;
 use crate::input::{Input, NoFields, NoQuery, OptionalJson};
 use crate::named::ById;
@@ -29,7 +29,7 @@ use crate::representation::webhook::Delivery;
     responses(
         (status = 202, description = "The delivery, which is tried at once.", body = Delivery,
             example = json!(examples::pending_delivery())),
-        Errors<(OfBody, Acts)>,
+        Errors<(OfBody, OfEndpointAction)>,
     ),
 )]
 #[post("/webhook-endpoints/{id}/test")]

@@ -41,7 +41,7 @@ pub(super) fn ledger(
         let missing = match lock(&needs, engine, session)? {
             Locked::All(ledger) => return Ok(ledger),
             Locked::Missing(ops) => Some(ops),
-            Locked::Lacking(accounts) => {
+            Locked::UnderFunded(accounts) => {
                 needs.blocking.extend(accounts);
                 None
             }
@@ -72,7 +72,7 @@ enum Locked {
     /// Some rows are missing; these statements insert them.
     Missing(Vec<Op<'static>>),
     /// These accounts are credited and have under-funded blocks.
-    Lacking(BTreeSet<AccountId>),
+    UnderFunded(BTreeSet<AccountId>),
 }
 
 fn lock(needs: &LedgerNeeds<'_>, engine: &dyn Engine, session: &mut dyn Session) -> Result<Locked, Fault> {
@@ -90,9 +90,10 @@ fn lock(needs: &LedgerNeeds<'_>, engine: &dyn Engine, session: &mut dyn Session)
     if !inserts.is_empty() {
         return Ok(Locked::Missing(inserts));
     }
-    let lacking = observe::short_blocks(engine, session, needs.credited.difference(&needs.blocking).copied())?;
-    if !lacking.is_empty() {
-        return Ok(Locked::Lacking(lacking));
+    let under_funded =
+        observe::under_funded_blocks(engine, session, needs.credited.difference(&needs.blocking).copied())?;
+    if !under_funded.is_empty() {
+        return Ok(Locked::UnderFunded(under_funded));
     }
     Ok(Locked::All(LedgerSnapshot {
         balances,

@@ -38,7 +38,7 @@ static BALANCES: Lookup = Lookup::new(
 static COUNTERS: Lookup =
     Lookup::new("t.account_id, t.account_id, t.last_sequence", "event_counters AS t", "t", &["account_id"]);
 static BLOCKS: Lookup = Lookup::of(|| names::<BlockRow<'_>>("b"), "blocks AS b", "b", &["account_id"]);
-static SHORT_BLOCKS: Lookup = Lookup::new(
+static UNDER_FUNDED_BLOCKS: Lookup = Lookup::new(
     "b.account_id, b.infraction_id, b.held",
     "(SELECT account_id, infraction_id, held FROM blocks WHERE held < max_amount) AS b",
     "b",
@@ -100,12 +100,12 @@ pub(super) fn counters(
 }
 
 /// Returns which of these accounts have under-funded blocks.
-pub(super) fn short_blocks(
+pub(super) fn under_funded_blocks(
     engine: &dyn Engine,
     session: &mut dyn Session,
     accounts: impl IntoIterator<Item = AccountId>,
 ) -> Result<BTreeSet<AccountId>, Fault> {
-    let rows: Vec<NumberRow> = find(engine, session, &SHORT_BLOCKS, &named(accounts), false)?;
+    let rows: Vec<NumberRow> = find(engine, session, &UNDER_FUNDED_BLOCKS, &named(accounts), false)?;
     let parse =
         |account: String| AccountId::parse(&account).map_err(|error| Fault::Corrupt(format!("blocks: {error}")));
     rows.into_iter().map(|(account, ..)| parse(account)).collect()
@@ -256,13 +256,13 @@ fn sorted(keys: impl Iterator<Item = Vec<String>>) -> Keys {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENDPOINTS, SHORT_BLOCKS};
+    use super::{ENDPOINTS, UNDER_FUNDED_BLOCKS};
     use crate::reader::plans::Planner;
 
     #[test]
     fn payment_lookups_are_found_by_account() {
         let mut planner = Planner::new();
-        for lookup in [&SHORT_BLOCKS, &ENDPOINTS] {
+        for lookup in [&UNDER_FUNDED_BLOCKS, &ENDPOINTS] {
             let steps = planner.plan(lookup.single());
             assert!(matches!(steps.as_slice(), [step] if step.contains("(account_id=?)")), "{steps:?}");
         }

@@ -53,7 +53,7 @@ const CONFIRMATIONS: &str = "DELETE FROM confirmations WHERE id IN (SELECT id FR
 /// Removes logged requests by age. The number of requests per account has a separate limit.
 const REQUESTS: &str = "DELETE FROM api_requests WHERE (account_id, id) IN (SELECT account_id, id FROM api_requests \
      WHERE at < ? ORDER BY at LIMIT ?)";
-/// Removes deleted endpoints that no other row refers to.
+/// Removes deleted endpoints without deliveries.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
      WHERE d.account_id = w.account_id AND d.endpoint_id = w.id) LIMIT ?)";

@@ -63,9 +63,9 @@ pub(crate) const SET_ASIDE: &str = "UPDATE pending_deliveries SET due_at = due_a
      AND EXISTS (SELECT 1 FROM webhook_endpoints AS w WHERE w.account_id = ? AND w.id = ? AND w.epoch = ? AND w.state = 'inactive')";
 
 /// The position of a queue in the index: its endpoint and its epoch.
-type Place = (String, i64);
+type QueueKey = (String, i64);
 
-fn place(queue: &EndpointQueue) -> Place {
+fn queue_key(queue: &EndpointQueue) -> QueueKey {
     (queue.endpoint.to_string(), queue.epoch)
 }
 
@@ -96,10 +96,10 @@ pub(super) fn due(
         due.retain(|head| head.state == QueueState::Called && head.due_at <= now);
     }
     found.oldest_due_at = due.iter().map(|head| head.due_at).chain(found.oldest_due_at).min();
-    let (after, limit) = (after.as_ref().map(place), usize::try_from(limit).unwrap_or(usize::MAX));
+    let (after, limit) = (after.as_ref().map(queue_key), usize::try_from(limit).unwrap_or(usize::MAX));
     due.sort_by_cached_key(|head| {
-        let place = place(&head.queue);
-        (after.as_ref().is_some_and(|after| place <= *after), place)
+        let key = queue_key(&head.queue);
+        (after.as_ref().is_some_and(|after| key <= *after), key)
     });
     let is_cut = due.len() > limit;
     found.due = due.into_iter().take(limit).map(|head| head.queue).collect();
@@ -136,7 +136,7 @@ fn walk(
         && length(&heads) < most
     {
         let rest = behind(engine, session, None, most.saturating_sub(length(&heads)))?;
-        heads.extend(rest.into_iter().take_while(|head| place(&head.queue) <= place(&after)));
+        heads.extend(rest.into_iter().take_while(|head| queue_key(&head.queue) <= queue_key(&after)));
     }
     let last = heads.last().map(|head| head.queue).filter(|_| length(&heads) >= most);
     Ok((heads, last))
@@ -150,7 +150,7 @@ fn behind(
     most: u32,
 ) -> Result<Vec<QueueHead>, Fault> {
     // Without `after` the search begins before every queue.
-    let (endpoint, epoch) = after.as_ref().map_or((String::new(), i64::MIN), place);
+    let (endpoint, epoch) = after.as_ref().map_or((String::new(), i64::MIN), queue_key);
     read(session, &Query::new(engine.queues()).bind(endpoint).bind(epoch).bind(most))
 }
 
@@ -235,7 +235,7 @@ mod tests {
         let mut session = engine.connect_writer().unwrap();
         let mut queues: Vec<EndpointQueue> =
             (0..5).map(|epoch| EndpointQueue { account: fresh(), endpoint: fresh(), epoch }).collect();
-        queues.sort_by_cached_key(place);
+        queues.sort_by_cached_key(queue_key);
         for queue in &queues {
             let put =
                 "INSERT INTO pending_deliveries (account_id, endpoint_id, id, epoch, due_at) VALUES (?, ?, ?, ?, 7)";

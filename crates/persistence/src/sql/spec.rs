@@ -257,8 +257,8 @@ mod tests {
     fn insert_unless_there_keeps_existing_rows() {
         let insert = Spec::insert_unless_there("t", &[("a", Kind::Int), ("b", Kind::Bytes)]);
         assert_eq!(insert.single(), "INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING");
-        let hoping = "INSERT INTO t (a, b) SELECT unnest(?::bigint[]), unnest(?::bytea[])";
-        assert_eq!(insert.set_based(false), format!("{hoping} ON CONFLICT DO NOTHING"));
-        assert_eq!(insert.set_based(true), hoping);
+        let optimistic = "INSERT INTO t (a, b) SELECT unnest(?::bigint[]), unnest(?::bytea[])";
+        assert_eq!(insert.set_based(false), format!("{optimistic} ON CONFLICT DO NOTHING"));
+        assert_eq!(insert.set_based(true), optimistic);
     }
 }

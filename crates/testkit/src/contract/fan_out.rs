@@ -58,7 +58,7 @@ pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
 
 /// An ended endpoint gets no delivery, even if a charge names the endpoint. An endpoint of another account gets none
 /// either.
-pub async fn inactive_and_ended_endpoints_get_no_delivery(h: &mut Harness) {
+pub async fn ended_and_foreign_endpoints_get_no_delivery(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(3);
     let states = [

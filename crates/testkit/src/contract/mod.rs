@@ -144,7 +144,7 @@ macro_rules! store_suite {
             }
             fan_out {
                 subscribed_endpoints_get_a_delivery
-                inactive_and_ended_endpoints_get_no_delivery
+                ended_and_foreign_endpoints_get_no_delivery
                 named_endpoint_is_found_by_its_id_and_address
                 charge_events_reach_the_endpoint_that_it_names
                 events_of_a_change_set_have_separate_deliveries

@@ -34,7 +34,7 @@ const CRYPTO_OVERLAP: SignedDuration = SignedDuration::from_hours(48);
 const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
 /// If a position is ahead of now by more than [`OVERLAP`], a wrong clock wrote it. The comparison then starts this time
 /// before now. This time is longer than the time in which a wrong clock is detected.
-const WITHOUT_POSITION: SignedDuration = SignedDuration::from_hours(7 * 24);
+const AFTER_WRONG_CLOCK: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// The largest number of open findings that one pass logs. Each finding is one line.
 const MAX_LOGGED: usize = 100;
 
@@ -99,7 +99,7 @@ struct Pass<'a> {
     /// The number of logged findings.
     logged: usize,
     /// `true` if the local records of at least one window could be read.
-    compared: bool,
+    has_read: bool,
     /// The last error of a read of the local records.
     error: Option<StoreError>,
 }
@@ -113,7 +113,7 @@ struct Pass<'a> {
 pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     infractions::follow(ports).await?;
     let now = ports.clock.now();
-    let mut pass = Pass { ports, now, done: 0, open: 0, logged: 0, compared: false, error: None };
+    let mut pass = Pass { ports, now, done: 0, open: 0, logged: 0, has_read: false, error: None };
     let mut standings = Vec::new();
     for name in ports.acquirers.names() {
         let before = pass.open;
@@ -142,7 +142,7 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
         );
     }
     match pass.error {
-        Some(error) if !pass.compared => Err(error.into()),
+        Some(error) if !pass.has_read => Err(error.into()),
         Some(_) | None => Ok(AutomaticRun { done: pass.done, standings }),
     }
 }
@@ -204,7 +204,7 @@ impl Pass<'_> {
         }
         let (acquirer, list, ahead) = (&position.acquirer, position.list.as_str(), position.seen_until);
         tracing::error!(alert = alerts::CLOCK_SKEW, %acquirer, list, %ahead, "position of a list is ahead of the clock; the last week is compared");
-        positions::move_to(self.ports, position, earlier(self.now, WITHOUT_POSITION)).await
+        positions::move_to(self.ports, position, earlier(self.now, AFTER_WRONG_CLOCK)).await
     }
 
     /// Compares the next day: the payouts that were sent on it, with their returns. Also compares the returns of that
@@ -251,7 +251,7 @@ impl Pass<'_> {
             findings.cannot_read(name, format!("local records: {error}"));
             self.error = Some(error);
         } else {
-            self.compared = true;
+            self.has_read = true;
         }
         let report = findings.into_report();
         self.note(&report);
@@ -306,9 +306,9 @@ impl Pass<'_> {
     }
 }
 
-/// Logs that an acquirer's list was not compared to its end.
+/// Logs that an acquirer was not compared to the end of its lists.
 fn cannot_read(acquirer: &AcquirerName, reason: &str) {
-    tracing::warn!(%acquirer, reason, "acquirer's list could not be compared to its end; the next run compares the list again");
+    tracing::warn!(%acquirer, reason, "acquirer not compared to the end of its lists; the next run compares it again");
 }
 
 /// Returns whether the report has an unreadable row, or a payment that was not credited. A later pass may read the row

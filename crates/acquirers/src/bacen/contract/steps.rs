@@ -25,7 +25,7 @@ const SPAN: SignedDuration = SignedDuration::from_mins(15);
 /// The statuses of a charge.
 const STATUSES: [&str; 4] = ["ATIVA", "CONCLUIDA", REMOVED_BY_US, "REMOVIDA_PELO_PSP"];
 /// The base of the test address of a trial without a callback address. RFC 2606 reserves the name, so no server receives callbacks there.
-const NOBODY: &str = "https://cais-test.invalid/callbacks";
+const NO_RECEIVER: &str = "https://cais-test.invalid/callbacks";
 /// The end of each test address. An address with this end is the rest of an interrupted trial.
 const TEST_END: &str = "?cais-contract-test";
 /// A txid that no charge has.
@@ -290,7 +290,7 @@ async fn webhook(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader
             return vec![before, ContractStep::skipped("webhook", "the registered address could not be restored")];
         }
     };
-    let test = format!("{}{TEST_END}", trial.own_url.as_deref().unwrap_or(NOBODY));
+    let test = format!("{}{TEST_END}", trial.own_url.as_deref().unwrap_or(NO_RECEIVER));
     let set = |url: &str| (Some(json!({ "webhookUrl": url })), header.clone());
     let mut put = call_with(api, "webhook", (Method::PUT, &path), set(&test)).await;
     status(&mut put, &[200]);

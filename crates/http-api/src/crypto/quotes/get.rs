@@ -7,7 +7,7 @@ use cais_use_cases::crypto::quotes::{self, PriceRefusal};
 
 use crate::context::{Authorized, CryptoRead};
 use crate::describe::examples;
-use crate::describe::failures::{Errors, Reads};
+use crate::describe::failures::{Errors, OfRead};
 use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
@@ -27,7 +27,7 @@ use crate::representation::crypto_quote::CryptoQuoteDetail;
     responses(
         (status = 200, description = "The quote with its inputs.", body = CryptoQuoteDetail,
             example = json!(examples::crypto_quote_detail())),
-        Errors<Reads>,
+        Errors<OfRead>,
     ),
 )]
 #[get("/crypto/quotes/{id}")]
