@@ -29,7 +29,7 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     /// The generator of identifiers.
     pub ids: Arc<dyn IdGenerator>,
-    /// Hashes with the master key, and secure random bytes.
+    /// Computes hashes with the master key, and generates secure random bytes.
     pub keyed_hash: Arc<dyn KeyedHash>,
     /// Renders resources for the API.
     pub representation: Arc<dyn ResourceRenderer>,
@@ -41,7 +41,7 @@ pub struct Ports {
     pub secret_cipher: Arc<dyn SecretCipher>,
     /// Limits the number of concurrent reads at each acquirer.
     pub limits: UpstreamLimits,
-    /// The number of open callbacks of each acquirer.
+    /// The number of stored callbacks of each acquirer that are not processed yet.
     pub open_callbacks: OpenCallbacks,
 }
 

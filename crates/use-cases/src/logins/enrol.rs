@@ -9,10 +9,10 @@ use super::token::SecretToken;
 use super::{Browser, LoginError, Logins, MAX_ATTEMPTS, Visitor, log_wrong_code, person, recovery_codes, sessions};
 use crate::audit::{self, AuditedChange};
 
-/// A complete login with a new authenticator. The recovery codes cannot be read later.
+/// The result of an enrolment. The recovery codes cannot be read later.
 #[derive(Debug, Clone)]
 pub struct Enrolled {
-    /// The complete session.
+    /// The session that replaces the session of the login. It is in the stage [`SessionStage::Complete`].
     pub created: NewSession,
     /// The recovery codes, in groups of four characters.
     pub recovery_codes: Vec<String>,
@@ -21,13 +21,15 @@ pub struct Enrolled {
 /// Returns the secret to enter in the user's authenticator.
 ///
 /// # Errors
-/// [`LoginError::Over`] if the user already has an authenticator.
+/// [`LoginError::Over`] if the user has no enrolment in progress, for example because the authenticator is enrolled.
+/// [`LoginError::Secret`] if the secret cannot be decrypted.
 pub fn pending_secret(logins: &Logins, user: &User) -> Result<SigningSecret, LoginError> {
     let Totp::Enrolling { secret } = &user.totp else { return Err(LoginError::Over) };
     logins.ports.secret_cipher.decrypt(&user.id.to_string(), secret).map_err(|_| LoginError::Secret)
 }
 
-/// Returns whether the session of this cookie ended with the enrolment of its user's authenticator.
+/// Returns whether the enrolment is done: the session of this cookie ended before its login was complete, and the user
+/// has an authenticator now. This is the case if a browser has sent the form of the enrolment twice.
 ///
 /// # Errors
 /// [`LoginError::Query`].
@@ -43,7 +45,7 @@ pub async fn is_done(logins: &Logins, cookie: &str) -> Result<bool, LoginError> 
     Ok(user.is_some_and(|user| matches!(user.totp, Totp::Enrolled { .. })))
 }
 
-/// Checks the first code of the authenticator. If it is right, the session is replaced by a complete session.
+/// Checks the first code of the authenticator. If the code is right, a complete session replaces the session.
 ///
 /// # Errors
 /// [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for the last permitted wrong code, and other

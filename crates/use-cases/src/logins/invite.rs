@@ -1,5 +1,5 @@
-//! Creates one-time links, with which a user sets a password. Links are for new operators, for holders of accounts
-//! without a login, and for users who lost the password or the authenticator.
+//! Creates one-time links. With such a link, a user sets a password. A link is for a new operator, for an account's
+//! holder who has no login yet, or for a user who lost the password or the authenticator.
 
 use cais_domain::ids::{AccountId, UserId};
 use cais_ports::{ChangeSet, CommitError, Invitation, Operator, Reservation, ReservationKey, Role, Totp, User, Write};
@@ -11,12 +11,12 @@ use crate::accounts::AccountEmail;
 use crate::audit::{self, AuditedChange, Fields};
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
-/// The purpose of the keyed hash of a link's secret.
+/// The `purpose` argument of the keyed hash of a link's secret.
 pub(super) const LINK_PURPOSE: &str = "dashboard-link";
 /// The validity of a link.
 const LINK_LASTS: SignedDuration = SignedDuration::from_hours(24);
 
-/// The secret of a link. The page of the link has the path `/welcome/{token}`.
+/// The token of a link: the user's id with a secret. The link leads to the page `/welcome/{token}`.
 pub type LinkToken = SecretToken<cais_domain::ids::kind::User>;
 
 /// The reason why no link was created.
@@ -33,7 +33,7 @@ pub enum InviteError {
     Store(#[from] StoreError),
 }
 
-/// Creates an operator. The operator has no password until the link is used.
+/// Creates an operator, and returns the token of a one-time link. The operator has no password until the link is used.
 ///
 /// # Errors
 /// [`InviteError`].
@@ -41,9 +41,9 @@ pub async fn create_operator(ports: &Ports, by: &Operator, email: AccountEmail) 
     insert(ports, by, "operator.create", email, Role::Operator).await
 }
 
-/// Creates a link for the holder of an account or for an operator. Until the link is used, the old password and the old
-/// authenticator stay valid. When the link is used, the password is replaced, the authenticator is removed, and all
-/// sessions end.
+/// Creates a link for the holder of an account or for an operator. If the holder has no login yet, the login is
+/// created. Until the link is used, the old password and the old authenticator stay valid. When the link is used, the
+/// password is replaced, the authenticator is removed, and all sessions end.
 ///
 /// # Errors
 /// [`InviteError`].
@@ -87,7 +87,8 @@ async fn insert(
     };
     change.reserve.push(Reservation {
         key: ReservationKey::UserEmail(user.email.clone()),
-        // An operator has no account, so the operator's id is used here. No account has this id.
+        // A reservation needs an account, and an operator has none. So the operator's id is used; no account has this
+        // id.
         account: role.account().unwrap_or(AccountId::new(id.uuid())),
         owner: id.to_string(),
     });

@@ -9,7 +9,7 @@ use super::token::SecretToken;
 use super::{Browser, LoginError, Logins};
 use crate::accounts::AccountEmail;
 
-/// The purpose of the keyed hash of a session's secret.
+/// The `purpose` argument of the keyed hash of a session's secret.
 pub(super) const SESSION_PURPOSE: &str = "dashboard-session";
 /// The time in which the one-time code must follow the password.
 const PASSWORD_STAGE_LASTS: SignedDuration = SignedDuration::from_mins(10);
@@ -21,7 +21,7 @@ const COMPLETE_STAGE_LASTS: SignedDuration = SignedDuration::from_hours(12);
 pub struct NewSession {
     /// The value of the cookie.
     pub token: SecretToken<cais_domain::ids::kind::Session>,
-    /// The stored record.
+    /// The record for the store, with a hash of the secret.
     pub session: Session,
 }
 
@@ -55,8 +55,11 @@ impl NewSession {
     }
 }
 
-/// Checks the password and starts a session that needs a one-time code. A user without an authenticator gets a new
-/// secret for one. An unknown e-mail takes as much work as a wrong password and has the same error.
+/// Checks the password and starts a session that needs a one-time code. For a user without an authenticator, a new
+/// secret is created for the enrolment.
+///
+/// An unknown e-mail takes as much work as a wrong password, and causes the same error. So a caller cannot find out
+/// which e-mails have a login.
 ///
 /// # Errors
 /// [`LoginError`].
@@ -93,8 +96,7 @@ pub async fn log_in(
         }
     };
     let mut change = ChangeSet::new(now);
-    // The write of the user checks its version. So a login that began before a change of the password cannot succeed
-    // after it.
+    // This write checks the user's version. So the login fails if the password changed after the user was read.
     change.writes.push(Write::update(User { totp, ..user }));
     change.writes.push(Write::insert(created.session.clone()));
     match ports.store.commit(change).await {

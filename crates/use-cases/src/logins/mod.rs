@@ -43,14 +43,15 @@ pub struct Logins {
     pub passwords: Arc<dyn Passwords>,
     /// Computes one-time codes.
     pub codes: Arc<dyn OneTimeCodes>,
-    /// Limits attempts by e-mail and by address.
+    /// Limits login attempts by e-mail and by IP address. Also limits requests for public pages and requests of
+    /// sessions.
     pub throttle: Arc<Throttle>,
 }
 
 /// The browser that sends a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Browser {
-    /// The address of the browser, if known.
+    /// The IP address of the browser, if known.
     pub address: Option<IpAddr>,
     /// The browser's `User-Agent`. At most [`Browser::MAX_AGENT_CHARS`] characters are stored.
     pub agent: String,
@@ -75,19 +76,19 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Returns the user as an operator, the form in which the audit log names a person.
+    /// Returns the user as an [`Operator`]: the audit log names each person in this form.
     #[must_use]
     pub fn operator(&self, browser: &Browser) -> Operator {
         person(&self.user.email, browser)
     }
 }
 
-/// Returns a user of the dashboard in the form of the audit log.
+/// Returns a user of the dashboard as an [`Operator`], for the audit log.
 fn person(email: &str, browser: &Browser) -> Operator {
     Operator { name: email.to_owned(), source: "dashboard".to_owned(), host: browser.address_text() }
 }
 
-/// Logs a wrong one-time code, with the login or the action that it did not confirm.
+/// Logs that a one-time code was refused. `action` names the login step or the action that needs the code.
 fn log_wrong_code(action: &str, user: UserId, browser: &Browser, error: &LoginError) {
     let client = browser.address_text();
     if *error == LoginError::LastCode {
@@ -106,7 +107,7 @@ pub enum LoginError {
     /// The action needs a one-time code, and none was entered. No attempt was counted.
     #[error("a one-time code is needed")]
     CodeNeeded,
-    /// The e-mail, the user or the address has no attempt left.
+    /// The e-mail, the user or the IP address has no attempt left.
     #[error("too many attempts; try again later")]
     Throttled,
     /// The session, the confirmation or the link does not exist or has ended.
@@ -115,7 +116,7 @@ pub enum LoginError {
     /// The last permitted wrong code ended the login or the action.
     #[error("the last permitted wrong code ended the login or the action")]
     LastCode,
-    /// Concurrent changes made every attempt fail.
+    /// Concurrent changes made every attempt to commit fail.
     #[error("other requests change the same record; try again")]
     Contended,
     /// A record could not be read.
@@ -127,7 +128,7 @@ pub enum LoginError {
     /// The password could not be hashed.
     #[error("the password could not be hashed")]
     Password(#[from] PasswordHashError),
-    /// An operator's decision was refused. The code was not used.
+    /// An operator's decision was refused. The one-time code was not used up.
     #[error(transparent)]
     Decision(#[from] DecisionError),
     /// The secret of the authenticator could not be encrypted or decrypted.
@@ -142,7 +143,8 @@ impl Logins {
         Self { ports, passwords, codes, throttle: Arc::default() }
     }
 
-    /// Returns the time step of the code. Returns `None` if the code is wrong or was used before.
+    /// Returns the time step of the code. `last` is the step of the last used code. Returns `None` if the code is
+    /// wrong, or if its step is not after `last`.
     fn accept(&self, now: Timestamp, secret: &SigningSecret, last: Option<i64>, code: Code) -> Option<i64> {
         accepted_step(now, last, code, |step| self.codes.code(secret, step))
     }

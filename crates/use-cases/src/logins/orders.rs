@@ -1,7 +1,7 @@
 //! Sends a payout, a refund or a crypto withdrawal after the user has confirmed it in the dashboard.
 //!
-//! An order needs two commits. The first commit is the approval: it uses the one-time code and ends the confirmation.
-//! The second commit stores the order before it is sent, as for an order of the API.
+//! Two commits precede the request to the acquirer. The first commit is the approval: it ends the confirmation, and
+//! uses the one-time code if the order needs one. The second commit stores the order, as for an order of the API.
 //!
 //! The idempotency key of the order is derived from the confirmation's id. So a repeat after a crash, or a form that is
 //! sent twice, creates at most one order.
@@ -29,22 +29,23 @@ use crate::refunds::create::{CreateRefund, CreateRefundError, RequestedRefund};
 use crate::response::Response;
 
 /// The largest sum of payouts and refunds that a session can send without a one-time code: R$ 1,000.00. Each code
-/// resets the sum to zero. So a thief with a stolen session can send at most this amount. The Central Bank limits Pix
-/// at night to the same amount.
+/// resets the sum to zero. So a thief with a stolen session can send at most this amount. The amount is the Central
+/// Bank's limit for Pix at night.
 pub const LARGEST_WITHOUT_CODE: Money = Money::from_centavos(100_000);
-/// The purpose of the keyed hash that identifies the terms of an order.
+/// The `purpose` argument of the keyed hash that identifies the terms of an order.
 const TERMS_PURPOSE: &str = "dashboard-order";
 
 /// The result of sending an approved order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SentOrder {
-    /// The public id of the order, which exists now.
+    /// The order exists, since this call or an earlier one. The value is its public id.
     Created(String),
     /// The available balance does not cover the order. No order was created, and a repeat has the same result.
     NotCovered,
 }
 
-/// The reason why an approved order was not sent. `E` is the error type of the order.
+/// The reason why an approved order was not sent. `E` is the error of the order's creation, for example
+/// [`CreatePayoutError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError<E> {
     /// The confirmation contains another kind of action or is not approved, or its account does not exist.
@@ -58,15 +59,15 @@ pub enum SendError<E> {
     Query(#[from] QueryError),
 }
 
-/// Returns whether the action needs a one-time code in this session. All actions need one, except payouts and refunds
-/// whose sum since the last code is at most [`LARGEST_WITHOUT_CODE`].
+/// Returns whether the action needs a one-time code in this session. A payout or refund needs none if the sum since the
+/// last code, including this action, is at most [`LARGEST_WITHOUT_CODE`]. All other actions need one.
 #[must_use]
 pub fn needs_code(action: &PendingAction, session: &Session) -> bool {
     sum_with(action, session).is_none_or(|sum| sum > LARGEST_WITHOUT_CODE)
 }
 
-/// Returns the sum that the session has sent without a code, with this action; `None` for an action that always needs a
-/// code. Coins that were sent cannot be returned, so each withdrawal needs a code.
+/// Returns the sum of this action and of all that the session has sent since its last code. Returns `None` for an
+/// action that always needs a code. Coins that were sent cannot be returned, so each withdrawal needs a code.
 fn sum_with(action: &PendingAction, session: &Session) -> Option<Money> {
     match action {
         PendingAction::SendPayout { amount, .. } | PendingAction::SendRefund { amount, .. } => {
@@ -83,8 +84,8 @@ fn sum_with(action: &PendingAction, session: &Session) -> Option<Money> {
     }
 }
 
-/// Returns an order of this session that is less than ten minutes old, and that waits for its confirmation or was
-/// confirmed.
+/// Returns the confirmation of an order, if the order was begun in this session less than ten minutes ago. The
+/// confirmation is open or approved.
 ///
 /// # Errors
 /// [`LoginError::Over`] if the session has no such order.
@@ -100,8 +101,8 @@ pub async fn find(logins: &Logins, visitor: &Visitor, id: ConfirmationId) -> Res
 /// order is already approved, no code is needed, and the confirmation is returned again.
 ///
 /// # Errors
-/// [`LoginError::CodeNeeded`] for a missing code, [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`] for
-/// the last permitted wrong code, and other variants of [`LoginError`].
+/// [`LoginError::CodeNeeded`] for a missing code, [`LoginError::Refused`] for a wrong code, [`LoginError::LastCode`]
+/// for the last permitted wrong code, and other variants of [`LoginError`].
 pub async fn approve(
     logins: &Logins,
     browser: &Browser,
@@ -138,7 +139,7 @@ pub async fn approve(
     Err(LoginError::Contended)
 }
 
-/// Returns a change set with the audit row of the approval.
+/// Returns a change set with the audit row of the approval. For an action that is no order, the change set is empty.
 pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confirmation) -> ChangeSet {
     let mut change = ChangeSet::new(ports.clock.now());
     let terms = match &confirmation.action {
@@ -258,7 +259,7 @@ impl Order {
     }
 }
 
-/// Returns the order of a response. The idempotency record contains the id of the order.
+/// Returns the result that follows from the response. The id of the order is read from the idempotency record.
 async fn sent(ports: &Ports, name: &IdempotencyRef, response: &Response) -> Result<SentOrder, QueryError> {
     match response.kind {
         ResponseKind::InsufficientBalance => Ok(SentOrder::NotCovered),

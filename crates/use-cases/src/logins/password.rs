@@ -10,7 +10,7 @@ use crate::audit::{self, AuditedChange};
 /// Replaces the password, and ends all other sessions of the user.
 ///
 /// # Errors
-/// [`SetPasswordError`]. If the current password is wrong, the error is `Refused`.
+/// [`SetPasswordError`]. If the current password is wrong, the error is [`LoginError::Refused`].
 pub async fn change(
     logins: &Logins,
     browser: &Browser,

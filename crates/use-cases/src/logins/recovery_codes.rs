@@ -1,4 +1,4 @@
-//! Recovery codes. Each one replaces the authenticator once, at a login.
+//! Recovery codes. At a login, each can be entered once instead of a code of the authenticator.
 
 use cais_ports::{SecretHash, User, Write};
 use jiff::Timestamp;
@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use super::{Browser, Logins, Visitor};
 use crate::audit::{self, AuditedChange};
 
-/// The purpose of the keyed hash of a recovery code.
+/// The `purpose` argument of the keyed hash of a recovery code.
 const PURPOSE: &str = "dashboard-recovery";
-/// The number of recovery codes.
+/// The number of recovery codes of a user.
 const CODES: usize = 10;
 /// The characters of recovery codes. Characters that look alike are left out.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
@@ -30,9 +30,10 @@ pub(super) fn draw(logins: &Logins) -> (Vec<String>, Vec<SecretHash>) {
         .unzip()
 }
 
-/// Returns the codes that are left after `text` was used. Returns `None` if `text` is not one of them.
+/// Uses the recovery code `text`. Returns the hashes of the other codes. Returns `None` if `recovery` does not contain
+/// `text`.
 pub(super) fn without(logins: &Logins, recovery: &[SecretHash], text: &str) -> Option<Vec<SecretHash>> {
-    // The separators only make the code easier to read.
+    // Separators are ignored: they only make the code easier to read.
     let characters = text.chars().filter(char::is_ascii_alphanumeric);
     let plain: String = characters.map(|character| character.to_ascii_lowercase()).collect();
     let is_used = |hash: &SecretHash| logins.ports.keyed_hash.verify(PURPOSE, plain.as_bytes(), hash);
@@ -40,7 +41,7 @@ pub(super) fn without(logins: &Logins, recovery: &[SecretHash], text: &str) -> O
     (left.len() < recovery.len()).then_some(left)
 }
 
-/// Returns the audit row of new codes.
+/// Returns the audit row for the replacement of the recovery codes.
 pub(super) fn renewal(logins: &Logins, browser: &Browser, visitor: &Visitor, at: Timestamp) -> Write {
     let User { id, role, .. } = &visitor.user;
     let audited = AuditedChange {

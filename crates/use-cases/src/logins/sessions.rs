@@ -13,8 +13,8 @@ const IDLE: SignedDuration = SignedDuration::from_mins(60);
 /// The time of the last use is stored at most this often, so that not every page view writes.
 const SEEN_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-/// Returns the visitor with this cookie. Returns `None` if the cookie belongs to no open session. A request that a
-/// script sends by itself (`is_poll`) does not count as a use of the session.
+/// Returns the visitor with this cookie. Returns `None` if the cookie belongs to no open session. A request that the
+/// page sends without a person (`is_poll`) does not count as a use of the session.
 ///
 /// # Errors
 /// [`LoginError::Query`].
@@ -34,7 +34,7 @@ pub async fn find(logins: &Logins, cookie: &str, is_poll: bool) -> Result<Option
     if !is_poll && now.duration_since(session.seen_at) >= SEEN_EVERY {
         let mut change = ChangeSet::new(now);
         change.writes.push(Write::update(Session { seen_at: now, ..session.clone() }));
-        // If the commit fails, another request in the same minute has probably written the time.
+        // An error is ignored: another request in the same minute has probably written the time.
         let _written = ports.store.commit(change).await;
     }
     Ok(Some(Visitor { session, user }))

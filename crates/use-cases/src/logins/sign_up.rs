@@ -12,13 +12,13 @@ use crate::accounts::create::{self, CreateAccount};
 /// The request for an account.
 #[derive(Debug, Clone)]
 pub struct SignUp {
-    /// The e-mail.
+    /// The e-mail of the account and of its login.
     pub email: AccountEmail,
-    /// The display name.
+    /// The display name of the account.
     pub name: Text,
     /// The CPF or CNPJ of the holder.
     pub document: Document,
-    /// The password.
+    /// The password of the login.
     pub password: Secret,
 }
 

@@ -1,5 +1,5 @@
-//! Limits login attempts, public pages and requests of sessions with token buckets. A login attempt uses the bucket of
-//! its e-mail, known or unknown, and the bucket of its address.
+//! Limits login attempts, public pages and requests of sessions with token buckets. A login attempt uses two buckets:
+//! that of its e-mail, even if no user has the e-mail, and that of its IP address.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,22 +13,23 @@ use jiff::{SignedDuration, Timestamp};
 const EMAIL_BURST: i32 = 10;
 /// The time after which an e-mail gets one further attempt. This allows about 290 guesses per day.
 const EMAIL_EVERY: SignedDuration = SignedDuration::from_mins(5);
-/// The number of attempts from one address without a pause. All people in an office can share an address.
+/// The number of attempts from one IP address without a pause. All people in an office can share an address.
 const ADDRESS_BURST: i32 = 60;
-/// The time after which an address gets one further attempt.
+/// The time after which an IP address gets one further attempt.
 const ADDRESS_EVERY: SignedDuration = SignedDuration::from_secs(10);
-/// The number of public pages for one address without a pause. Many payers can share the address of a mobile network.
+/// The number of public pages for one IP address without a pause. Many payers can share the address of a mobile
+/// network.
 const PAGE_BURST: i32 = 300;
-/// The time after which an address gets one further public page. This allows about 30 open payment pages that refresh
-/// every three seconds.
+/// The time after which an IP address gets one further public page. This allows about 30 open payment pages that
+/// refresh every three seconds.
 const PAGE_EVERY: SignedDuration = SignedDuration::from_millis(100);
 /// The number of requests of one session without a pause. A person may open many pages.
 const SESSION_BURST: i32 = 300;
-/// The time after which a session gets one further request: 600 per minute, the default limit of an API key. An open
-/// page refreshes itself every three seconds.
+/// The time after which a session gets one further request. This allows 600 requests per minute, as the default limit
+/// of an API key. Each open page makes 20 of them, because it refreshes itself every three seconds.
 const SESSION_EVERY: SignedDuration = SignedDuration::from_millis(100);
-/// The largest number of tracked keys of each kind: e-mails, addresses, addresses of pages, sessions. All other keys of
-/// a kind share one bucket.
+/// The largest number of e-mails that have a bucket of their own. All further e-mails share one bucket. The same limit
+/// holds for IP addresses at the login, for IP addresses of public pages, and for sessions.
 const MAX_TRACKED: usize = 16_384;
 /// The number of segments of an IPv6 address that identify one subscriber: a /64 network.
 const IPV6_NETWORK_SEGMENTS: usize = 4;
@@ -43,8 +44,8 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// Uses one attempt of the e-mail and one of the address. Returns `false` if one of them has no attempt left. After
-    /// the first step of a login, `email` is the id of the user instead.
+    /// Uses one attempt of the e-mail and one of the IP address. Returns `false` if one of them has no attempt left.
+    /// After the password was accepted, callers pass the user's id as `email`.
     pub(super) fn take(&self, email: &str, address: Option<IpAddr>, now: Timestamp) -> bool {
         let network = address.map(network);
         // The address is checked first, so that one address cannot use up the attempts of all e-mails.
@@ -52,7 +53,7 @@ impl Throttle {
             && self.emails.take(email.to_owned(), now, EMAIL_BURST, EMAIL_EVERY)
     }
 
-    /// Counts a request of the address for a public page. Returns `false` if the address has reached its limit.
+    /// Counts a request for a public page from the IP address. Returns `false` if the address has reached its limit.
     pub fn take_page(&self, address: Option<IpAddr>, now: Timestamp) -> bool {
         address.map(network).is_none_or(|network| self.pages.take(network, now, PAGE_BURST, PAGE_EVERY))
     }
@@ -68,7 +69,7 @@ impl Throttle {
     }
 }
 
-/// The instant at which each bucket is full again. The key `None` is the bucket that all untracked keys share.
+/// The buckets of one kind, each stored as the instant at which it is full again. The key `None` is the shared bucket.
 #[derive(Debug)]
 struct Buckets<K>(Mutex<HashMap<Option<K>, Timestamp>>);
 
@@ -86,8 +87,8 @@ impl<K: Eq + Hash> Buckets<K> {
     fn take(&self, key: K, now: Timestamp, burst: i32, every: SignedDuration) -> bool {
         let mut buckets = self.lock();
         let whole = every.checked_mul(burst).unwrap_or(SignedDuration::MAX);
-        // A correct clock writes an instant at most `whole` ahead. A later instant comes from a clock that was moved,
-        // and is ignored.
+        // An empty bucket is full again after `whole`, so no correct instant is later. A later instant was written
+        // before the clock was set back, and is ignored.
         let is_used = |full_at: Timestamp| full_at > now && full_at.duration_since(now) <= whole;
         if buckets.len() >= MAX_TRACKED {
             buckets.retain(|_, full_at| is_used(*full_at));
@@ -104,7 +105,7 @@ impl<K: Eq + Hash> Buckets<K> {
     }
 }
 
-/// Returns the part of an address that belongs to one subscriber.
+/// Returns the part of an IP address that identifies one subscriber: the whole IPv4 address, or the IPv6 network.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),

@@ -34,7 +34,7 @@ impl<K: IdKind> SecretToken<K> {
         Self { id, secret: Secret::new(hex::encode(bytes)) }
     }
 
-    /// Parses the text of [`SecretToken::expose`].
+    /// Parses a text of [`SecretToken::expose`]. Returns `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.split_once('.')?;

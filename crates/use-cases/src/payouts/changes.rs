@@ -1,5 +1,5 @@
-//! Collects the steps of a payout that are committed together, so that a crash never loses a part of one acquirer's
-//! record.
+//! Collects the steps of a payout that follow from one record of its acquirer: the outcome, and each returned part. One
+//! commit applies all of them, so a crash cannot lose a part.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::event::EventType;
@@ -16,7 +16,7 @@ use crate::upstream_order::StoredRecord as _;
 #[derive(Debug)]
 pub(super) struct Steps {
     payout: Payout,
-    /// `true` if a step was applied.
+    /// `true` if a step has changed the payout.
     moved: bool,
     /// All changes except the payout itself.
     change: ChangeSet,
@@ -84,7 +84,7 @@ impl Steps {
     }
 
     /// Returns all changes to commit together, and the payout as it will be stored. The change set is empty if no step
-    /// was applied.
+    /// has changed the payout.
     pub(super) fn done(self) -> (ChangeSet, Payout) {
         let Self { payout, moved, mut change, refused: _ } = self;
         if !moved {

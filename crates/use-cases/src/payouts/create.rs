@@ -1,5 +1,5 @@
-//! Creates a payout. Commit 1 stores the idempotency key and holds the money, the acquirer receives the order, and
-//! commit 2 stores the result. A creation that crashed between the commits is resumed.
+//! Creates a payout. Commit 1 stores the idempotency record and holds the money. Then the acquirer receives the order.
+//! Commit 2 stores the result. After a crash between the commits, a repeat or a worker resumes the creation.
 
 use cais_domain::charge::Origin;
 use cais_domain::document::Document;
@@ -31,7 +31,7 @@ pub struct NewPayout {
     pub description: Option<Text>,
     /// The merchant's own id of the payout.
     pub external_id: Option<ExternalId>,
-    /// The origin of the request.
+    /// The origin of the request: the API or the dashboard.
     pub origin: Origin,
 }
 
@@ -44,7 +44,7 @@ pub enum PayoutRefusal {
     /// The amount is above the account's limit.
     #[error("the amount is above the account's limit of {limit}")]
     TransactionLimit {
-        /// The limit.
+        /// The account's largest amount of one payout.
         limit: Money,
     },
 }
@@ -63,8 +63,13 @@ pub type CreatePayoutError = CreateError<PayoutRefusal>;
 /// Creates a payout, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreatePayoutError`]. The order of checks is: a known key, the account's permissions, the limit, the external id,
-/// the balance and the acquirer.
+/// [`CreatePayoutError`]. The checks are made in this order:
+///
+/// 1. whether the idempotency key was used before;
+/// 2. the account's permissions, then its limit;
+/// 3. whether the external id was used before;
+/// 4. whether an acquirer can send payouts now;
+/// 5. the balance.
 pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Response, CreatePayoutError> {
     upstream_order::create(ports, &command).await
 }
@@ -88,7 +93,8 @@ impl CreateTerms for NewPayout {
         self.external_id.as_ref()
     }
 
-    /// Opens the payout after these checks, in this order: the account's permissions, the limit and the acquirer.
+    /// Opens the payout after these checks, in this order: the account's permissions, its limit, and whether an
+    /// acquirer can send payouts now.
     async fn open(&self, ports: &Ports, account: &Account) -> Result<Opened<Payout>, CreatePayoutError> {
         let fee = check(account, self.amount)?;
         let acquirer = ports.acquirers.first_sender(&account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;

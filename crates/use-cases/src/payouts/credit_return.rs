@@ -1,4 +1,4 @@
-//! An operator's credit of a returned payout, for returns that no read of the acquirer shows.
+//! Lets an operator credit the return of a payout. This is needed if no read of the acquirer shows the return.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::ids::PayoutId;
@@ -80,7 +80,8 @@ pub async fn credit_return(
         steps.take_back(ports, &[part]).await?;
         let (mut change, after) = steps.done();
         if change.writes.is_empty() {
-            // The acquirer has shown the return meanwhile.
+            // Nothing to commit: another process has credited the return since the look-up above. The payout is read
+            // again.
             continue;
         }
         let audited = AuditedChange {
@@ -118,7 +119,7 @@ fn check(payout: &Payout, amount: Money) -> Result<(), CreditReturnError> {
     Ok(())
 }
 
-/// Returns the fields that the credit changes, as JSON.
+/// Returns the payout's fields that the credit changes, and the return `seen` if given, as JSON for the audit log.
 fn record(payout: &Payout, seen: Option<&SeenReturn>) -> Vec<u8> {
     let fields = Fields::new().text("status", payout.state.status().as_str()).money("returned", payout.returned);
     let Some(seen) = seen else { return fields.into_json() };

@@ -11,7 +11,8 @@ use crate::upstream_text::plain;
 /// The reason of a failure if the acquirer reports none.
 const NO_REASON: &str = "the recipient's institution did not accept the Pix";
 
-/// Returns the step that follows from the reply. A callback may have changed the payout since the request.
+/// Returns the step that follows from the reply to the request. `payout` may have changed since the request, for
+/// example because of a callback.
 pub(super) fn decide(
     payout: Payout,
     reply: &UpstreamResult<UpstreamPayout>,
@@ -28,8 +29,8 @@ pub(super) fn decide(
 
 /// Returns the step that follows from the acquirer's record. A payout in creation always changes its state.
 ///
-/// A record never reverses an outcome. If it contradicts the outcome, an alert is raised, and the reconciliation
-/// reports the difference.
+/// A record never reverses an outcome. If the record contradicts the outcome, an alert is raised, and the
+/// reconciliation reports the difference.
 pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -> Result<PayoutStep, PayoutError> {
     let recipient = Recipient {
         name: upstream.recipient.name.as_deref().map(plain).filter(|name| !name.is_empty()),
@@ -40,7 +41,7 @@ pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -
         (PayoutState::Pending { .. } | PayoutState::Processing(_), progress) => match (progress, end_to_end_id) {
             (UpstreamProgress::Done { at }, Some(id)) => payout.complete(id, recipient, at.unwrap_or(now)),
             (UpstreamProgress::Failed { reason }, _) => payout.fail(why(reason.as_deref()), now),
-            // Without an end-to-end id, it is not certain that the money arrived.
+            // Without an end-to-end id, it is not certain that the money arrived. So the payout stays open.
             (UpstreamProgress::Processing | UpstreamProgress::Done { .. }, id) => payout.send(id, recipient, now),
         },
         (PayoutState::Completed { .. } | PayoutState::Reversed { .. }, UpstreamProgress::Failed { .. })
@@ -62,7 +63,8 @@ pub(super) fn judge(payout: Payout, upstream: &UpstreamPayout, now: Timestamp) -
     }
 }
 
-/// Returns the progress of the payout. If a part was returned, the payout must have arrived before.
+/// Returns the progress of the payout. A payout with a returned part counts as done, even if the acquirer still shows
+/// it as processing.
 fn progress(upstream: &UpstreamPayout) -> UpstreamProgress {
     match (&upstream.progress, upstream.returned.first()) {
         (UpstreamProgress::Processing, Some(part)) => UpstreamProgress::Done { at: Some(part.at) },

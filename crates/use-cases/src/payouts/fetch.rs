@@ -12,18 +12,18 @@ use crate::sync_gate::SyncGate;
 pub use crate::upstream_order::FetchError;
 use crate::upstream_order::{self, ResourceName};
 
-/// The time for reading the acquirer. The caller waits for the read.
+/// The longest time for the read of the acquirer. The time is short, because the caller waits for the read.
 const READ_BUDGET: Duration = Duration::from_secs(3);
-/// For this time after the completion of a payout, reads still refresh it. The payout may have been returned soon
-/// after, and the callback of the return may be lost.
+/// A payout is still refreshed for this time after its completion, because it may be returned, and the callback of the
+/// return may be lost.
 const MAY_COME_BACK: SignedDuration = SignedDuration::from_hours(24);
 
 /// The identifier of a payout in a request.
 pub type PayoutName = ResourceName<PayoutId>;
 
 /// Returns the payout with this identifier. If the payout is processing, or was completed in the last 24 hours, the
-/// acquirer's record is read and applied first. If the acquirer does not answer within 3 s, the stored payout is
-/// returned.
+/// acquirer's record is read and applied first. If this read fails or takes longer than 3 s, the stored payout is
+/// returned. `syncs` limits these reads to one per second for each payout.
 ///
 /// # Errors
 /// [`FetchError`].

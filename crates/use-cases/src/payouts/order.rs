@@ -20,16 +20,17 @@ use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, Upstr
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// The time for sending. This service answers a POST within 10 s.
+/// The time for sending an order. The time is short, because this service must answer the merchant's POST within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
-/// The time for a look-up within the same 10 s. The rest is for two commits.
+/// The time for a look-up of an order. The 10 s also contain the sending and two commits.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
-/// The time for one page of the list. Only the worker reads the list.
+/// The time for one page of the acquirer's list of sent Pix. Only the worker reads this list, and no merchant waits for
+/// it.
 const LIST_BUDGET: Duration = Duration::from_secs(5);
-/// The largest accepted difference between the acquirer's clock and the local clock when the acquirer's list is
-/// searched.
+/// The search in the acquirer's list begins this long before the creation of the payout, because the acquirer's clock
+/// may be behind the local clock.
 const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_mins(10);
-/// The largest number of pages that are read: 10,000 payouts with 100 rows per page. A longer list counts as
+/// The largest number of pages that one search reads: 10,000 payouts if a page has 100 rows. A longer list counts as
 /// unreadable.
 const MAX_LIST_PAGES: u32 = 100;
 
@@ -53,7 +54,8 @@ impl UpstreamOrder for Payout {
             | SendReply::NotAccepted(_)
             | SendReply::Unknown(_)) => return reply,
         };
-        // A read right after the acceptance may show the recipient and the outcome. Otherwise the reply is used.
+        // A read right after the acceptance may show the recipient and the outcome. If the read shows nothing, the
+        // reply is used.
         match self.look_up(ports, acquirer).await {
             Evidence::Found(seen) => {
                 let end_to_end_id = seen.end_to_end_id.clone().or(taken.end_to_end_id);
@@ -71,7 +73,8 @@ impl UpstreamOrder for Payout {
         }
     }
 
-    /// Searches the list from the creation of the payout until now. Every order of the payout was sent in this period.
+    /// Searches the list from shortly before the creation of the payout until now. Every request for the payout was
+    /// sent in this period.
     async fn list(&self, ports: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamPayout> {
         let from = self.created_at.saturating_sub(CLOCK_DIFFERENCE).unwrap_or(Timestamp::MIN);
         let (to, name) = (ports.clock.now(), self.instruction_id());
@@ -130,7 +133,8 @@ impl UpstreamOrder for Payout {
 
     async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
         match ports.acquirer(self.acquirer())?.find_payout(&self.instruction_id(), budget).await? {
-            // The worker sends an absent order again. The second order approves the payout.
+            // A payout that awaits its approval counts as absent. So the worker sends the order again, and this request
+            // approves the payout.
             Some(upstream) if upstream.awaits_approval && self.agrees(&upstream) => Ok(Refreshed::Absent(self)),
             Some(upstream) => Ok(Refreshed::Shown(sync::apply(ports, self, &upstream).await?)),
             None => Ok(Refreshed::Absent(self)),
@@ -145,7 +149,7 @@ impl UpstreamOrder for Payout {
         let step = self.clone().fail(why(Some(reason)), ports.clock.now())?;
         match commit_step(ports, step).await {
             Ok(failed) => Ok(failed),
-            // Another process has applied a newer record at the same time.
+            // Another process has changed the payout at the same time.
             Err(CommitError::Stale) => self.reread(ports).await,
             Err(error) => Err(error.into()),
         }

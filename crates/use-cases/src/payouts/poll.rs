@@ -1,4 +1,4 @@
-//! Checks the payouts whose outcome is open. A list of the acquirer shows many payouts at once.
+//! Polls the payouts whose outcome is open. The acquirer's lists are read first, because one page shows many payouts.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::payout::Payout;
@@ -22,8 +22,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     poll::run_once::<Payout>(ports).await
 }
 
-/// Pairs each payout with its row in the acquirer's list, if the list contains one. The list is read for the times at
-/// which the payouts were sent.
+/// Pairs each payout with its row in the acquirer's list, if the list contains one. Only the parts of the list around
+/// the times at which the payouts were sent are read.
 pub(super) async fn read_lists(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -39,8 +39,8 @@ pub(super) async fn read_lists(
     let mut listed =
         read_listed((&ports.limits, acquirer), hints.collect(), page, |row| Some(row.instruction_id.clone())).await;
     let with_record = |payout: Payout| {
-        // A payout that awaits its approval is read individually. The order is then sent again with the same
-        // identifier, which approves the payout.
+        // The row of a payout that awaits its approval is left out, so the payout is read individually. After this
+        // read, the order is sent again with the same identifier. This request approves the payout.
         let row = listed.remove(&payout.instruction_id()).filter(|row| !row.awaits_approval);
         (payout, row)
     };

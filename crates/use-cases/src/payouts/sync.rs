@@ -1,4 +1,5 @@
-//! Updates a payout from its acquirer's record. Only the reply to the creation is applied elsewhere, in `keyed`.
+//! Updates a payout from its acquirer's record. Only the record in the reply to the creation is applied elsewhere, in
+//! `keyed`.
 
 use std::time::Duration;
 
@@ -28,8 +29,8 @@ pub(crate) async fn refresh_seen(ports: &Ports, payout: Payout, budget: Duration
     Ok(apply_seen(ports, payout, &upstream).await?)
 }
 
-/// Works like [`refresh_seen`], and also reads a return by its own id. Some acquirers do not show this return with its
-/// payout.
+/// Works like [`refresh_seen`], and also reads the return with the id `return_id`. Some acquirers do not show returns
+/// with their payouts.
 pub(crate) async fn refresh_with_return(
     ports: &Ports,
     payout: Payout,
@@ -40,7 +41,7 @@ pub(crate) async fn refresh_with_return(
     let part = acquirer.find_payout_return(return_id, budget).await?;
     let upstream = acquirer.find_payout(&payout.instruction_id(), budget).await?;
     let mut upstream = upstream.ok_or(SyncError::Unknown)?;
-    // If the record already contains the part, it is still credited only once.
+    // If the record already contains the part, the part is still credited only once.
     upstream.returned.extend(part);
     Ok(apply_seen(ports, payout, &upstream).await?)
 }

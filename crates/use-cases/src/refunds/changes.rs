@@ -13,8 +13,10 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::upstream_order::StoredRecord as _;
 
-/// Returns all changes of the step. If the step releases money of a disputed Pix, the same commit blocks that money. The
-/// refund's return id is reserved, so that it is never credited as the return of a payout.
+/// Returns all changes of the step. If the step returns held money of a disputed Pix to the account, the same commit
+/// blocks that money.
+///
+/// The refund's return id is reserved, so that the same return is never credited as the return of a payout.
 pub(super) async fn change_set(ports: &Ports, step: &RefundChange, now: Timestamp) -> Result<ChangeSet, StoreError> {
     let mut change = ChangeSet::new(now);
     change.writes.push(Write::update(step.refund.clone()));
@@ -75,8 +77,8 @@ pub(super) async fn commit(ports: &Ports, change: ChangeSet) -> Result<bool, Sto
     }
 }
 
-/// Returns the error of the domain rules, unless the refund has changed since it was read. After such a change, the
-/// error is expected, because the charge was read later than the refund.
+/// Handles an error of the domain rules. If the refund has changed since it was read, returns `Ok`: the charge was read
+/// after the refund, so the two need not fit together, and the error is expected. Otherwise returns the error.
 pub(super) async fn unless_outdated(ports: &Ports, refund: &Refund, error: RefundError) -> Result<(), StoreError> {
     let fresh = refund.reread(ports).await?;
     if fresh.version == refund.version { Err(StoreError::Internal(format!("{}: {error}", refund.id))) } else { Ok(()) }

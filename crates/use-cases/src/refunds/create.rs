@@ -39,7 +39,7 @@ pub struct RequestedRefund {
     pub end_to_end_id: Option<EndToEndId>,
     /// The amount. `None` stands for the whole part that was not refunded yet.
     pub amount: Option<Money>,
-    /// The reason. The payer sees it.
+    /// The reason for the refund. The payer sees the reason.
     pub reason: Option<Text>,
     /// The merchant's identifier for the refund.
     pub external_id: Option<ExternalId>,
@@ -78,8 +78,8 @@ pub enum RefundRefusal {
 }
 
 impl Refusal for RefundRefusal {
-    /// Returns the position of the refusal in the order of checks. The refusal because of a missing charge, or a charge
-    /// in creation, comes before the comparison with the owner of the external id. Every other refusal comes after it.
+    /// Returns the position of the refusal in the order of checks. A missing charge, or a charge in creation, is
+    /// refused first. Every other refusal comes after the comparison with the refund that already has the external id.
     fn precedence(&self) -> Precedence {
         match self {
             Self::NotFound | Self::ChargeInProgress { .. } => Precedence::First,
@@ -99,8 +99,13 @@ pub type CreateRefundError = CreateError<RefundRefusal>;
 /// refund, the response reports this and is stored for repeats.
 ///
 /// # Errors
-/// [`CreateRefundError`]. The order of checks is: a known key, the account's permissions, the existence of the charge,
-/// the external id, and the state of the charge.
+/// [`CreateRefundError`]. The checks are made in this order:
+///
+/// 1. whether the idempotency key was used before;
+/// 2. the account's permissions;
+/// 3. whether the charge exists;
+/// 4. whether the external id was used before;
+/// 5. whether the payment, the state of the charge and the amount permit the refund.
 pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Response, CreateRefundError> {
     upstream_order::create(ports, &command).await
 }
@@ -135,7 +140,7 @@ impl CreateTerms for RequestedRefund {
         }
     }
 
-    /// Checks the abandoned refund by the current rules, and holds its money again.
+    /// Checks by the current rules whether the abandoned refund may still be made, and holds its money again.
     async fn reopen(
         &self,
         ports: &Ports,
@@ -157,13 +162,15 @@ impl CreateTerms for RequestedRefund {
                 Ok(Some(opened(*step, record, now)))
             }
             Ok(RefundStep::AlreadyTaken(_)) => Ok(None),
-            // Another repeat of the same request has already reopened the refund, and holds the rest of the charge.
+            // Another repeat has reopened this refund meanwhile. Its hold may be the only reason for the error, so the
+            // refund is read again.
             Err(_) if abandoned.reread(ports).await?.version != abandoned.version => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Returns `true`, because `reopen` makes its own checks.
+    /// Returns `true`: an abandoned refund may be reopened whatever `open` refused, because `reopen` makes all checks
+    /// again.
     fn may_reopen(_: &CreateRefundError) -> bool {
         true
     }
@@ -196,7 +203,7 @@ pub async fn preview(
     }
 }
 
-/// Returns the first step of a new refund, by the rules of the charge and its payment.
+/// Checks a new refund by the rules of its charge and payment. Returns the step that opens the refund. Writes nothing.
 async fn decided(
     ports: &Ports,
     charge: Charge,
@@ -218,8 +225,8 @@ async fn decided(
     }
 }
 
-/// Returns the charge of the request. If the request names a payment, the charge may also be abandoned. Other requests
-/// cannot read an abandoned charge.
+/// Returns the charge that the request names. If the request names the charge by its id, and also names a payment, the
+/// charge may be abandoned or in creation. Other requests cannot read such a charge.
 async fn locate(
     ports: &Ports,
     account: AccountId,
@@ -240,7 +247,8 @@ async fn infractions_of(ports: &Ports, charge: &Charge, pix: &EndToEndId) -> Res
     Ok(ports.queries.list_infractions_of_pix(charge.account, pix).await?)
 }
 
-/// Returns a refund in its first state, with its changes: its record, its charge, and its hold.
+/// Returns a refund in its first state, and the changes of the first commit: the refund's record, its charge, and its
+/// hold.
 fn opened(step: RefundChange, record: Write, now: Timestamp) -> Opened<Refund> {
     let mut change = ChangeSet::new(now);
     change.writes.push(record);

@@ -1,4 +1,5 @@
-//! Executes an operator's decision on a record in review, after the one-time code.
+//! Prepares the commit of an operator's decision on a record in review. The same commit uses the operator's one-time
+//! code.
 
 use cais_domain::review_decision::ReviewDecision;
 use cais_domain::text::Text;
@@ -24,7 +25,7 @@ pub enum DecisionError {
     Payment(#[from] ResolvePaymentError),
 }
 
-/// Returns the result of the decision, and its changes with a row of the audit log.
+/// Checks the decision. Returns its result, and the changes to commit, which contain a row of the audit log.
 pub(super) async fn prepare(
     ports: &Ports,
     operator: &Operator,
