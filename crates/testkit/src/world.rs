@@ -1,4 +1,5 @@
-//! The surroundings of use cases: an account over a store in memory, simulated acquirers and crypto processor, and a manual clock.
+//! The surroundings of use cases: an account in a store in memory, two simulated acquirers, a simulated crypto processor, and a manual
+//! clock.
 
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -30,12 +31,12 @@ use crate::{
     PlainSecretCipher, SequentialIds, TextRepresentation,
 };
 
-/// A time just longer than the lease of a creation.
+/// 31 s: just longer than the lease of a creation, so that another process may resume the creation.
 pub const PAST_LEASE: Duration = Duration::from_secs(31);
-/// A time longer than every pause of a worker, and than the lag of an acquirer's list.
+/// Longer than every pause between a worker's retries. After this time, an acquirer's list also shows its newest records.
 pub const LONG: Duration = Duration::from_mins(6);
 
-/// The surroundings of a test. Clones share them.
+/// The surroundings of a test. Clones share the store, the clock, the acquirers and the processor.
 #[derive(Clone)]
 pub struct World {
     /// The ports of the use cases.
@@ -48,14 +49,14 @@ pub struct World {
     pub psp: FakePsp,
     /// The acquirer that receives charges while the main one is unavailable.
     pub second: FakePsp,
-    /// The crypto processor and source of rates.
+    /// The crypto processor, which is also the source of rates. The use cases see it only after [`World::with_crypto`].
     pub processor: FakeProcessor,
-    /// The account.
+    /// The merchant's account.
     pub account: Account,
 }
 
 impl World {
-    /// Creates the account over an empty store, with both acquirers and without a crypto processor.
+    /// Creates the surroundings with both acquirers and without a crypto processor, and stores the account.
     pub async fn new(account: Account) -> Self {
         let world = Self::empty(account);
         world.open(&world.account).await;
@@ -116,13 +117,13 @@ impl World {
         self.over(ContendedStore::new(self.store.clone()))
     }
 
-    /// Returns the same surroundings with a hook before each commit is checked.
+    /// Returns the same surroundings with a hook that runs before each commit, ahead of its checks.
     #[must_use]
     pub fn before_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         self.over(HookedStore::new(self.store.clone(), hook, || {}))
     }
 
-    /// Returns the same surroundings with a hook after each commit, before its caller has the result.
+    /// Returns the same surroundings with a hook that runs after each commit. The caller of the commit gets the result only after the hook.
     #[must_use]
     pub fn after_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         self.over(HookedStore::new(self.store.clone(), || {}, hook))
@@ -150,7 +151,7 @@ impl World {
         self.waiting(free(centavos)).await
     }
 
-    /// Creates a paid charge of this amount without a fee. Returns its Pix too.
+    /// Creates a charge of this amount without a fee, and pays it. Returns the paid charge, and the end-to-end id of its payment.
     ///
     /// # Panics
     /// If the charge is not paid.
@@ -162,7 +163,8 @@ impl World {
         (paid, pix)
     }
 
-    /// Reads a charge with a new gate. So an earlier read in the same second does not prevent the refresh from the acquirer.
+    /// Reads a charge, refreshed from its acquirer. The gate (one refresh of a charge per second) is new, so an earlier read does not
+    /// prevent this refresh.
     pub async fn read(&self, charge: &Charge) -> Charge {
         let name = ChargeName::Id(charge.id);
         right(fetch::fetch(&self.ports, &SyncGate::new(), charge.account, &name).await)
@@ -174,7 +176,7 @@ impl World {
         right(self.store.charges().into_iter().find(|charge| charge.id == id).ok_or("no such charge"))
     }
 
-    /// Credits a payment of this amount, which no acquirer has.
+    /// Credits a payment of this amount. Only the store has the charge and the payment; no acquirer has a record of them.
     pub async fn fund(&self, centavos: i64) {
         let charge = Charge { terms: free(centavos), ..pending_charge(self.account.id) };
         self.commit(steps::open_charge(&charge)).await;
@@ -182,7 +184,7 @@ impl World {
         self.commit(steps::confirm_payment(&charge, a_payment(centavos), self.clock.now())).await;
     }
 
-    /// Moves this amount to the available balance without an event. A negative amount leaves the balance.
+    /// Adds this amount to the available balance, without an event. A negative amount reduces the balance.
     pub async fn give(&self, centavos: i64) {
         let available = LedgerAccount::Merchant(self.account.id, Bucket::Available);
         let fees = LedgerAccount::system(SystemAccount::Fees, self.account.id);
@@ -202,12 +204,12 @@ impl World {
         .await;
     }
 
-    /// Spends the available balance except this amount.
+    /// Sets the available balance to this amount, without an event.
     pub async fn spend_all_but(&self, centavos: i64) {
         self.give(centavos.saturating_sub(self.available())).await;
     }
 
-    /// Receives a callback of the main acquirer, without processing it.
+    /// Stores a callback of the main acquirer. [`World::process`] processes it.
     pub async fn call_back(&self, body: &str) {
         right(callbacks::receive(&self.ports, &main_acquirer(), body).await);
     }
@@ -240,7 +242,7 @@ impl World {
         self.in_bucket(Bucket::InTransit)
     }
 
-    /// Returns the account's part of a system account in centavos.
+    /// Returns the balance, in centavos, of the system account's row that the account uses.
     #[must_use]
     pub fn in_system(&self, account: SystemAccount) -> i64 {
         self.store.balance(&LedgerAccount::system(account, self.account.id)).centavos()

@@ -1,5 +1,5 @@
 //! Drains an acquirer at an operator's request. New charges and payouts go to other acquirers. The drained acquirer
-//! finishes its open orders, and still receives the orders to refund its payments.
+//! finishes its open orders. Refunds of payments that it received are still sent to it.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Operator, QueryError, RecordKey, Write};
@@ -35,8 +35,8 @@ pub async fn drained(ports: &Ports) -> Result<Vec<AcquirerName>, QueryError> {
     Ok(drains.filter(|drain| drain.since.is_some()).map(|drain| drain.acquirer).collect())
 }
 
-/// Sets the beginning of the acquirer's drain to the result of `decide`, and writes a row of the audit log. If nothing
-/// changes, nothing is written.
+/// Sets the beginning of the acquirer's drain to the result of `decide`, and writes a row of the audit log. `None`
+/// means that the acquirer is not drained. If nothing changes, nothing is written.
 async fn change(
     ports: &Ports,
     (operator, action): (&Operator, &'static str),

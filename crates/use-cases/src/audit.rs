@@ -14,7 +14,8 @@ use crate::Ports;
 pub struct AuditedChange {
     /// The name of the action, for example `account.suspend`.
     pub action: &'static str,
-    /// The public id of the record, the prefix of an API key, or the name of an acquirer.
+    /// The identifier of the changed record. Usually this is its public id. Exceptions: the prefix of an API key, the
+    /// name of an acquirer, the code of a currency, and the processor's id of a payment.
     pub subject: String,
     /// The account that the change concerns. `None` if the change concerns no single account.
     pub account: Option<AccountId>,
@@ -26,7 +27,7 @@ pub struct AuditedChange {
     pub after: Option<Vec<u8>>,
 }
 
-/// Returns the write that records the change. The caller must add this write to the change set of the change itself.
+/// Returns the write of the audit row. The caller must add this write to the change set that makes the change.
 #[must_use]
 pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: AuditedChange) -> Write {
     let text = |json: Vec<u8>| String::from_utf8_lossy(&json).into_owned();
@@ -47,7 +48,7 @@ pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: Audited
 pub(crate) struct Fields(String);
 
 impl Fields {
-    /// Returns a record without a field.
+    /// Returns an object without fields.
     pub(crate) const fn new() -> Self {
         Self(String::new())
     }
@@ -119,7 +120,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Returns one page of changes. The newest come first.
+/// Returns one page of the audit rows that the filter selects. The newest come first.
 ///
 /// # Errors
 /// [`QueryError`].

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The maximum length of an address, in characters. The API has the same limit for the e-mail of a split recipient.
+/// The maximum length of an address, in characters. The API accepts the e-mail of a split recipient up to the same
+/// length, so that every account can be a recipient.
 const MAX_CHARS: usize = 200;
 
 /// An e-mail address in lower case: `local@domain`, with a dot in the domain, at most 200 characters.

@@ -1,4 +1,5 @@
-//! Changes one stored account. After a concurrent change, the account is read again.
+//! Changes one stored account. If another process changes the account at the same time, the account is read and the
+//! change is decided again.
 
 use cais_domain::merchant::account::Account;
 use cais_ports::{ChangeSet, Operator, Write};
@@ -49,8 +50,9 @@ pub(crate) fn prepare(
     change
 }
 
-/// Applies `decide` to the account, and stores the result together with a row of the audit log. Returns the stored
-/// account. If nothing changes, nothing is written. `by` is the operator and the action's name in the audit log.
+/// Applies `decide` to the account with this e-mail, and stores the result together with a row of the audit log.
+/// Returns the stored account. If nothing changes, nothing is written. `by` is the operator and the action's name in
+/// the audit log.
 pub(crate) async fn update(
     ports: &Ports,
     by: (&Operator, &'static str),

@@ -1,5 +1,5 @@
-//! The text form of the items of a callback, one line for each item. A line has the item's identifiers, and the instant
-//! of a received Pix. No other part of a callback is stored.
+//! The text form of the items of a callback, one line for each item. A line has the kind and the identifiers of its
+//! item. The line of a received Pix also has the instant of the payment. No other part of a callback is stored.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn line(item: &CallbackItem) -> String {
     }
 }
 
-/// Reads a text of [`write`]. Returns `None` for every other text.
+/// Reads a text that [`write`] returned. Returns `None` if a line of the text is not the line of an item.
 pub(super) fn read(text: &[u8]) -> Option<Vec<CallbackItem>> {
     str::from_utf8(text).ok()?.lines().map(item).collect()
 }

@@ -9,8 +9,8 @@ use cais_ports::{CallbackCounts, QueryError, alerts};
 use crate::ports::Ports;
 
 /// The largest number of open callbacks of one acquirer. While the acquirer cannot be read, 25 payments per second
-/// reach the limit after about an hour. That number of callbacks needs about 50 MB. The counts are samples, so an
-/// acquirer can exceed the limit until the next sample.
+/// reach the limit after about an hour. In the store, that number of callbacks needs about 50 MB. The callbacks are
+/// counted only from time to time, so an acquirer can exceed the limit until the next [`count`].
 const MAX_OPEN: u64 = 100_000;
 
 /// The number of open callbacks of each acquirer at the last [`count`]. Clones share the numbers.
@@ -18,7 +18,7 @@ const MAX_OPEN: u64 = 100_000;
 pub struct OpenCallbacks(Arc<RwLock<BTreeMap<AcquirerName, u64>>>);
 
 impl OpenCallbacks {
-    /// Returns `true` if the acquirer has reached the limit.
+    /// Returns `true` if the acquirer had reached the limit at the last [`count`].
     pub(super) fn is_full(&self, acquirer: &AcquirerName) -> bool {
         let counts = self.0.read().unwrap_or_else(PoisonError::into_inner);
         counts.get(acquirer).is_some_and(|count| *count >= MAX_OPEN)

@@ -35,35 +35,37 @@ pub(super) const READ_BUDGET: Duration = Duration::from_secs(5);
 /// The largest number of attempts before an operator must review the callback. These attempts take about one day.
 const MAX_ATTEMPTS: u32 = 300;
 
-/// The largest number of attempts if the acquirer answers but does not show the payment of the callback. These attempts
-/// cover about one hour, because an acquirer's records may lag behind its callbacks for that time. The number also
-/// limits the cost of a forged callback.
+/// The largest number of attempts if the acquirer answers but does not show an item of the callback, such as the
+/// payment. These attempts cover about one hour, because an acquirer's records may lag behind its callbacks for that
+/// time. The number also limits the cost of a forged callback.
 const MAX_ATTEMPTS_NOT_SHOWN: u32 = 20;
-/// The largest number of unmatched callbacks of one acquirer that are kept for an operator. A pass can exceed the limit
-/// by the callbacks of that pass.
+/// The largest number of unmatched callbacks of one acquirer that are kept for an operator. A pass reads the number
+/// only once, so its own unmatched callbacks can exceed the limit.
 const MAX_UNMATCHED: u64 = 10_000;
 /// The largest number of charges of one acquirer that one pass reads one by one. Many of these reads run concurrently,
-/// so together they take about a second, at 200 ms each. Without the limit, callbacks whose Pix no page of the
-/// acquirer's list shows would delay the other callbacks.
+/// so together they take about a second, at 200 ms each. Without the limit, callbacks whose Pix was not found in the
+/// acquirer's list would delay the other callbacks.
 ///
-/// A callback has at most this number of items. Callbacks are read in order, so each pass completes at least one
-/// callback.
+/// A stored callback has at most this number of received Pix, and the oldest due callback is read first. So each pass
+/// completes at least one callback.
 pub(super) const CHARGES_PER_PASS: usize = 256;
-/// The largest number of infractions of one acquirer that one pass looks up. The limit is low, because an unlisted
-/// infraction needs several reads, and because the poll of infractions reads the acquirer's list every minute anyway.
+/// The largest number of infractions of one acquirer that one pass looks up. The limit is low for two reasons. The
+/// search for an infraction that the acquirer's list does not contain needs several reads. Besides, the poll of
+/// infractions reads the list every minute anyway.
 pub(super) const INFRACTIONS_PER_PASS: usize = 16;
 /// The largest number of callbacks in one pass. The callbacks of one pass share the pages of the acquirer's list.
 const CALLBACKS_PER_PASS: u32 = 2_048;
 
-/// The verdict on one item of a callback. If the items of a callback have different verdicts, the last one in this
-/// order counts.
+/// The verdict on one item of a callback. If the items of a callback have different verdicts, the callback gets the one
+/// that stands last in this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
     /// The acquirer's record was read and applied.
     Applied,
     /// The item matches no stored resource, or contradicts stored facts. An operator must review it.
     Unmatched,
-    /// The acquirer's record does not show the item of the callback yet.
+    /// The acquirer's record does not show the item yet, or the item's payout or deposit cannot be updated yet. A later
+    /// attempt may succeed.
     NotShown,
     /// The item was not read in this pass, because the pass has reached its limit.
     NotRead,
@@ -124,8 +126,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of_limit(CALLBACKS_PER_PASS, listed, done))
 }
 
-/// Returns the verdicts on the callbacks, in their order. Each is the greatest verdict on an item of the callback, or
-/// the error of an item.
+/// Returns the results of the callbacks, in the same order. The result of a callback is the greatest verdict on its
+/// items. If an item has an error, the result is this error.
 async fn judge_all(ports: &Ports, callbacks: &[Callback]) -> Vec<Result<Verdict, Unread>> {
     let mut verdicts = vec![Ok(Verdict::Applied); callbacks.len()];
     let mut by_acquirer: BTreeMap<&AcquirerName, Named> = BTreeMap::new();
@@ -175,8 +177,8 @@ fn unmatched(callback: &Callback, is_full: bool) -> CallbackState {
     if is_full { CallbackState::Done } else { CallbackState::Unmatched }
 }
 
-/// Raises an alert if the item is the return of a payout: the acquirer does not confirm the return. Has no effect for
-/// other items.
+/// If the item is the return of a payout, raises an alert: the acquirer does not confirm the return. Other items raise
+/// no alert here.
 fn alert_uncredited(callback: &Callback, item: &CallbackItem) {
     if let CallbackItem::PayoutReturn(CallbackReturn { end_to_end_id, return_id }) = item {
         tracing::error!(
@@ -274,14 +276,15 @@ async fn store(ports: &Ports, mut callback: Callback, is_full: bool) -> Result<b
     change.writes.push(Write::update(callback));
     match ports.store.commit(change).await {
         Ok(_) => Ok(is_finished),
-        // Another node processed the same callback, or a repeat of it arrived. Each effect happens only once, also in
-        // these cases.
+        // Another node processed the same callback, or the acquirer sent it again. Neither is a failure: each effect
+        // happens only once.
         Err(CommitError::Stale) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Processes a callback about a Pix that was sent, or about its return.
+/// Processes an item about a payout: applies the acquirer's record of the payout, and checks the returns that the item
+/// names.
 async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_instruction_id(&item.instruction_id).await.map_err(StoreError::from)?;
     let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
@@ -297,8 +300,9 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> 
     Ok(verdict)
 }
 
-/// Processes the return of a sent Pix. The return is read by its own id, because the acquirer does not show it with the
-/// payout. A stored payout may still lack the end-to-end id of its Pix, so an unknown Pix is looked up again later.
+/// Processes an item about the return of a payout. The return is read by its own id, because the acquirer does not show
+/// it with the payout. A stored payout may still lack the end-to-end id of its Pix, so an unknown Pix is looked up
+/// again later.
 async fn came_back(ports: &Ports, acquirer: &AcquirerName, item: &CallbackReturn) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_pix(&item.end_to_end_id).await.map_err(StoreError::from)?;
     let Some(payout) = payout.filter(|payout| payout.state.acquirer() == acquirer) else {
@@ -308,7 +312,7 @@ async fn came_back(ports: &Ports, acquirer: &AcquirerName, item: &CallbackReturn
     Ok(returned(ports, &seen, &item.return_id).await?)
 }
 
-/// Processes a callback about a payment at a crypto processor.
+/// Processes an item about a payment of coins at a crypto processor.
 async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -> Result<Verdict, Unread> {
     Ok(match crypto::deposits::callback::process(ports, processor, payment, READ_BUDGET).await? {
         Processed::Applied => Verdict::Applied,
@@ -317,22 +321,22 @@ async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -
     })
 }
 
-/// Processes a callback about an infraction that was opened or changed. The record is read from the acquirer's list.
-/// The list may not show the change yet.
+/// Processes an item about an infraction that was opened or changed. The record is read from the acquirer's list. The
+/// list may not show the change yet.
 async fn disputed(ports: &Ports, acquirer: &AcquirerName, item: &CallbackInfraction) -> Result<Verdict, Unread> {
     let applied = infractions::sync::find(ports, acquirer, &item.id).await.map_err(Unread::Infraction)?;
     Ok(match applied {
         Some(Applied::Stands { .. }) => Verdict::Applied,
-        // The end of an open infraction may wait up to a day for a return of the Pix. The poll reads the infraction
-        // every minute until then, so its callback is done.
+        // After an accepted dispute, the infraction can stay open for up to a day, until the acquirer returns the
+        // money. The poll reads the infraction every minute until then, so the callback is done.
         Some(Applied::Deferred) if is_open(ports, acquirer, &item.id).await? => Verdict::Applied,
         None | Some(Applied::Deferred) => Verdict::NotShown,
         Some(Applied::UnknownPix | Applied::Rejected) => Verdict::Unmatched,
     })
 }
 
-/// Returns whether this infraction is stored and open. After a reopening, the open infraction is a later record with
-/// the same id at the acquirer.
+/// Returns whether the acquirer's infraction `id` is stored and open. Each reopening at the acquirer is stored as a
+/// further infraction with the same `id`, so one open infraction among them is enough.
 async fn is_open(ports: &Ports, acquirer: &AcquirerName, id: &str) -> Result<bool, StoreError> {
     let first = ReservationKey::Infraction(format!("{acquirer}/{id}"));
     let Some(owner) = ports.queries.find_owner(&first).await? else { return Ok(false) };
@@ -343,8 +347,8 @@ async fn is_open(ports: &Ports, acquirer: &AcquirerName, id: &str) -> Result<boo
     Ok(named.any(|other| other.state.status().is_open()))
 }
 
-/// Returns the verdict on the return of a payout. The callback may come before the acquirer's record, so the callback
-/// is done only if the return is credited.
+/// Returns the verdict on the return of a payout. The callback may come before the acquirer's record, so the verdict is
+/// `Applied` only if the return is credited.
 async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Verdict, StoreError> {
     if seen.refused.contains(return_id) {
         return Ok(Verdict::Unmatched);
@@ -356,7 +360,8 @@ async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Ve
     Ok(credited.map_or(Verdict::NotShown, |_| Verdict::Applied))
 }
 
-/// Returns the instant of the next attempt. The first pause is 1 s, and the pauses grow.
+/// Returns the instant of the next attempt, if `attempts` were made. The first pause is 1 s. Each further pause is
+/// twice as long, up to 5 minutes.
 fn pause(now: Timestamp, attempts: u32) -> Timestamp {
     now.saturating_add(doubled(attempts.saturating_sub(1))).unwrap_or(Timestamp::MAX)
 }

@@ -22,10 +22,10 @@ pub enum ReceiveError {
     /// The acquirer is not configured.
     #[error("the acquirer is not configured")]
     NotConfigured,
-    /// The acquirer has too many open callbacks and should repeat the callback later.
+    /// The acquirer has too many open callbacks. The acquirer should send this callback again later.
     #[error("the acquirer has too many open callbacks")]
     Full,
-    /// The store failed. The acquirer should repeat the callback.
+    /// The store failed. The acquirer should send the callback again.
     #[error(transparent)]
     Store(#[from] CommitError),
 }
@@ -46,7 +46,8 @@ pub fn verify(
 }
 
 /// Stores the identifiers in the callback. A worker reads the identified records from the acquirer later. A callback
-/// without identifiers is not stored. If the callback is a repeat, the stored callback becomes due.
+/// without identifiers is not stored. If an open or unmatched callback with the same identifiers is stored, that
+/// callback becomes due instead.
 ///
 /// # Errors
 /// [`ReceiveError`]. After an error, no part of the callback is stored. Exception: after [`CommitError::Unavailable`]
@@ -99,7 +100,8 @@ async fn store(ports: &Ports, acquirer: &AcquirerName, items: Vec<CallbackItem>)
     if ports.open_callbacks.is_full(acquirer) {
         return Err(ReceiveError::Full);
     }
-    // A stored callback has at most as many items as a pass may read, so each pass completes at least one callback.
+    // A stored callback gets at most as many items as a pass may read; further items get a stored callback of their
+    // own. So each pass completes at least one callback.
     let (infractions, pix): (Vec<_>, Vec<_>) =
         items.into_iter().partition(|item| matches!(item, CallbackItem::Infraction(_)));
     let texts = [names::write(&pix, CHARGES_PER_PASS), names::write(&infractions, INFRACTIONS_PER_PASS)].concat();
@@ -110,8 +112,8 @@ async fn store(ports: &Ports, acquirer: &AcquirerName, items: Vec<CallbackItem>)
             writes.push(open.map_or_else(|| insert(ports, acquirer, names), |open| repeat(ports, open)));
         }
         match commit(ports, writes).await {
-            // A worker or another repeat has just updated the stored callback. The worker may have read the acquirer
-            // before the event of this callback, so the callback must become due again.
+            // A worker, or another copy of this callback, has just updated the stored callback. The worker may have
+            // read the acquirer before the event of this callback, so the callback must become due again.
             Err(CommitError::Stale) => {}
             done => return Ok(done?),
         }
@@ -143,10 +145,11 @@ fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
 }
 
 /// Makes an open or unmatched callback due. The version increases even if the callback is already due. So a worker that
-/// read the acquirer before this repeat cannot mark the callback as done.
+/// read the acquirer before the callback was sent again cannot mark it as done.
 fn repeat(ports: &Ports, open: Callback) -> Write {
-    // An unmatched callback gets all its attempts again. An open callback keeps its count, so that repeats add no
-    // attempts. If a repeat arrives during every pass, no pass can store its result, and the callback stays open.
+    // An unmatched callback gets all its attempts again. An open callback keeps its count, so that sending it again
+    // adds no attempts. If the acquirer sends it again during every pass, no pass can store its result, and the
+    // callback stays open.
     let attempts = if open.state == CallbackState::Waiting { open.attempts } else { 0 };
     Write::update(Callback { state: CallbackState::Waiting, attempts, due_at: Some(ports.clock.now()), ..open })
 }

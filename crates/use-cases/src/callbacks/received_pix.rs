@@ -1,5 +1,5 @@
-//! Reads the acquirer's records of received Pix. Pages of the acquirer's list show the Pix of most callbacks. For each
-//! other callback, its charge is read.
+//! Reads the acquirer's records of received Pix. If many callbacks are due, pages of the acquirer's list show most of
+//! their Pix. For each Pix that is not found there, its charge is read.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ struct Named {
     items: Vec<Item>,
 }
 
-/// Credits the Pix of the items that the acquirer shows. Returns the verdict on each item.
+/// Credits the Pix of each item, if the acquirer shows the Pix. Returns the verdict on each item.
 pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Item>) -> Vec<Judged> {
     let (named, mut judged) = our_charges(ports, items).await;
     let listed = list(ports, acquirer, &named).await;
@@ -47,7 +47,7 @@ pub(super) async fn judge(ports: &Ports, acquirer: &AcquirerName, items: Vec<Ite
     judged
 }
 
-/// Groups the items by charge. An item without a stored charge is unmatched, without a request to the acquirer.
+/// Groups the items by charge. An item without a stored charge is unmatched, and no request is sent to the acquirer.
 async fn our_charges(ports: &Ports, items: Vec<Item>) -> (Vec<Named>, Vec<Judged>) {
     let mut by_txid: HashMap<Txid, Vec<Item>> = HashMap::new();
     for item in items {
@@ -82,8 +82,8 @@ async fn list(ports: &Ports, acquirer: &AcquirerName, named: &[Named]) -> Listed
     read_listed((&ports.limits, acquirer), hints.collect(), page, key).await
 }
 
-/// Returns whether the charge is issued. If its creation has an unknown outcome, the charge itself must be read: the
-/// list does not show charges.
+/// Returns whether the charge is stored as issued. Otherwise the acquirer's record of the charge is read: only this
+/// record shows whether the charge was issued. The list contains only payments.
 fn is_issued(charge: &Charge) -> bool {
     !matches!(charge.state.status(), ChargeStatus::Creating | ChargeStatus::Abandoned)
 }

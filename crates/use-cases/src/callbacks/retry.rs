@@ -61,7 +61,7 @@ fn record(callback: &Callback) -> Vec<u8> {
     Fields::new().text("status", callback.state.as_str()).number("attempts", callback.attempts).into_json()
 }
 
-/// Returns the identifiers in a callback as text, one line for each.
+/// Returns the identifiers in a callback as text, one line for each item.
 #[must_use]
 pub fn named(callback: &Callback) -> String {
     String::from_utf8_lossy(&callback.body).into_owned()

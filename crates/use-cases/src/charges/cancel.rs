@@ -11,7 +11,7 @@ use super::sync::{SyncError, apply, refresh};
 use crate::ports::Ports;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
 
-/// The acquirer's share of the 10 s within which the API answers a POST.
+/// The time for the acquirer. This service answers a POST within 10 s; the remaining 3 s are for the store.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 
 /// The reason why a charge was not cancelled.
@@ -20,7 +20,8 @@ pub enum CancelChargeError {
     /// The account is not permitted to cancel.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
-    /// The charge could not be read, or the outcome is unknown. A repeat resolves an unknown outcome.
+    /// The charge could not be read, or the outcome of the cancellation is unknown. A further request to cancel the
+    /// charge resolves an unknown outcome.
     #[error(transparent)]
     Fetch(#[from] FetchError),
     /// The status of the charge does not allow a cancellation.
@@ -60,11 +61,12 @@ impl From<SyncError> for CancelChargeError {
     }
 }
 
-/// Cancels a pending charge. An overdue charge is only refreshed. If the charge is already cancelled, it is returned
-/// unchanged.
+/// Cancels a pending charge. If the expiry of the charge has passed, the charge is not cancelled but refreshed from its
+/// acquirer. A charge that is already cancelled is returned unchanged.
 ///
 /// # Errors
-/// [`CancelChargeError`]. In any other status, such as `Paid` or `Expired`, the error is `InvalidState`.
+/// [`CancelChargeError`]. If the charge is neither pending nor cancelled, for example paid or expired, the error is
+/// `InvalidState`.
 pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Result<Charge, CancelChargeError> {
     account.permit_write()?;
     let mut charge: Charge = find(ports, account.id, name).await?;
@@ -83,7 +85,7 @@ pub async fn cancel(ports: &Ports, account: &Account, name: &ChargeName) -> Resu
     match charge.state.status() {
         ChargeStatus::Cancelled => Ok(charge),
         // The acquirer still shows the charge as active, although it accepted the cancellation or the charge is
-        // overdue. A repeat of the request resolves this.
+        // overdue. A further request to cancel the charge resolves this.
         ChargeStatus::Pending => Err(CancelChargeError::UNKNOWN),
         status @ (ChargeStatus::Creating
         | ChargeStatus::Abandoned

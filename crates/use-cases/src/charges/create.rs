@@ -52,7 +52,8 @@ pub struct NewCharge {
 /// A request to create a charge.
 pub type CreateCharge = CreateRequest<NewCharge>;
 
-/// The reason why a charge is refused, in addition to the reasons in [`CreateError`].
+/// The reason why a charge is refused, if the reason is special to charges. [`CreateError`] has the reasons that all
+/// operations share.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChargeRefusal {
     /// The account has no split feature.
@@ -64,10 +65,10 @@ pub enum ChargeRefusal {
     /// The amount is above the account's limit.
     #[error("the amount is above the account's limit of {limit}")]
     TransactionLimit {
-        /// The limit.
+        /// The account's largest amount of one charge.
         limit: Money,
     },
-    /// A recipient does not exist, is suspended, has no approved KYC, or is the creator of the charge.
+    /// A recipient of the split does not exist, is suspended, has no approved KYC, or is the creator of the charge.
     #[error("the recipient of share {index} is not eligible")]
     SplitRecipientNotEligible {
         /// The position of the share, from 0.
@@ -98,8 +99,8 @@ pub type CreateChargeError = CreateError<ChargeRefusal>;
 /// Creates a charge, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreateChargeError`]. The order of checks is: a known key, the account's permissions, the terms, the external id
-/// and the acquirer.
+/// [`CreateChargeError`]. The checks, in this order: whether the idempotency key was used before, the account's
+/// permissions, the terms, whether the external id is in use, and whether an acquirer is available.
 pub async fn create(ports: &Ports, command: CreateCharge) -> Result<Response, CreateChargeError> {
     upstream_order::create(ports, &command).await
 }

@@ -14,11 +14,11 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
 /// The time for the last read of one charge.
 const LOOK_BUDGET: Duration = Duration::from_secs(5);
-/// The maximum time for which an overdue charge stays pending. This limit applies if the acquirer does not answer, or
+/// The longest time after its expiry for which a charge stays pending in two cases: the acquirer does not answer, or it
 /// shows the charge as completed without a payment that pays it.
 ///
-/// A payment that is confirmed later still pays the charge. Without the limit, charges that stay pending would come
-/// first in every pass.
+/// A payment that is confirmed later still pays the charge. Without the limit, such charges would fill every pass,
+/// because a pass begins with the charges that are overdue longest.
 const ACQUIRER_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// Expires at most `PASS_LIMIT` overdue charges.
@@ -56,7 +56,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
 /// The result of the last read of an overdue charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LastRead {
-    /// The charge is no longer pending.
+    /// The charge is no longer pending: it was paid, cancelled or expired.
     Closed,
     /// The charge stays pending for now.
     StaysPending,

@@ -1,4 +1,4 @@
-//! Reads a charge. If a payment is possible, the acquirer is read first.
+//! Reads a charge. If the charge may have a payment that is not stored yet, the acquirer is read first.
 
 use cais_domain::charge::{Charge, ChargeState};
 use cais_domain::ids::{AccountId, ChargeId};
@@ -18,8 +18,9 @@ const MAY_HAVE_RACED: SignedDuration = SignedDuration::from_hours(24);
 /// The identifier of a charge in a request.
 pub type ChargeName = ResourceName<ChargeId>;
 
-/// Returns the charge with this identifier. If the charge may have an unread payment, the acquirer's record is read and
-/// applied first. If the acquirer does not answer within 3 s, the stored charge is returned.
+/// Returns the charge with this identifier. If the charge may have a payment that is not stored yet, the acquirer's
+/// record is read and applied first, at most once per second. If the acquirer does not answer within 3 s, the stored
+/// charge is returned.
 ///
 /// # Errors
 /// [`FetchError`].
@@ -36,7 +37,7 @@ pub async fn fetch(
     upstream_order::fetch(ports, syncs, (account, name), may_be_paid, refresh).await
 }
 
-/// Returns whether the acquirer may have a payment that this service has not read yet, and that pays the charge.
+/// Returns whether the acquirer may have a payment that pays the charge and is not stored yet.
 fn may_be_paid(charge: &Charge, now: Timestamp) -> bool {
     match &charge.state {
         ChargeState::Pending(_) => true,

@@ -1,4 +1,5 @@
-//! Implements `KeyedResource` for charges: a charge is created under an idempotency key, and holds no money.
+//! Implements `KeyedResource` for charges: a charge is created under an idempotency key. Its creation holds no money of
+//! the merchant.
 
 use cais_domain::charge::{Charge, ChargeStatus, Issued, Step};
 use cais_domain::external_id::ExternalId;
@@ -49,8 +50,8 @@ impl KeyedResource for Charge {
         ports.acquirers.is_available()
     }
 
-    /// Ignores the time limit for sending. A late second request to the same acquirer has the same txid, so it has no
-    /// effect.
+    /// Ignores the time limit for sending. A late second request to the same acquirer has the same txid, so it creates
+    /// no second charge.
     async fn send_upstream(&self, ports: &Ports, earlier: EarlierRequests, _: Timestamp) -> Self::Reply {
         request(ports, self, earlier).await
     }
@@ -62,7 +63,7 @@ impl KeyedResource for Charge {
         now: Timestamp,
     ) -> Result<Option<(Self, ChangeSet)>, StoreError> {
         let mut change = ChangeSet::new(now);
-        // If a callback came before the reply, the acquirer's record has been applied already.
+        // If a callback came before the reply, the acquirer's record has been applied already, and no step is left.
         if self.state.issued().is_some() {
             return Ok(Some((self, change)));
         }
@@ -72,7 +73,7 @@ impl KeyedResource for Charge {
                     let (acquirer, expires_at) = (acquirer.clone(), upstream.expires_at);
                     self.issue(Issued { acquirer, copy_paste, expires_at })?
                 }
-                // Without its code, the charge cannot be paid, so it stays in creation.
+                // Without a BR Code, the charge cannot be paid, so it stays in creation.
                 None => self.ask(acquirer.clone())?,
             },
             Err(IssueError::NoneTook { .. }) => self.abandon(now)?,
@@ -90,7 +91,7 @@ impl KeyedResource for Charge {
     }
 
     /// Applies a payment or a change of status that the reply already shows. The stored response still shows the charge
-    /// at its creation.
+    /// as it was created.
     async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), StoreError> {
         if let Ok((acquirer, upstream)) = reply
             && self.state.issued().is_some()

@@ -1,5 +1,5 @@
-//! Requests a charge from the acquirers in their order, or repeats the request at the acquirer that may have the
-//! charge.
+//! Requests a charge from one acquirer after another, until one accepts it or may have it. A repeat of the request goes
+//! only to that acquirer.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use cais_ports::{Acquirer, AcquirerError, ChargeOrder, IssueError, UpstreamCharg
 use crate::ports::Ports;
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply, UpstreamResult, decide};
 
-/// The acquirer's share of the 10 s within which the API answers a POST. The rest is for two commits.
+/// The time for the acquirers. This service answers a POST within 10 s; the remaining 3 s are for two commits.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
-/// The part of [`UPSTREAM_BUDGET`] for a look-up after a repeated request is refused.
+/// The part of [`UPSTREAM_BUDGET`] for the look-up that follows if the acquirer refuses a repeated request.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
-/// The charge as its acquirer issued it. The error shows whether the charge was certainly not issued, or the outcome is
-/// unknown.
+/// The charge as its acquirer issued it. The error distinguishes two cases: certainly no acquirer issued the charge, or
+/// the outcome is unknown.
 pub(super) type Issuing = Result<(AcquirerName, UpstreamCharge), IssueError>;
 
 /// Requests the charge. A first request may go to several acquirers, one after another. After an earlier request, only
@@ -41,8 +41,8 @@ pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: EarlierRequ
     issuing
 }
 
-/// Repeats the request at the acquirer that may have the charge. A refusal alone is no proof, because the earlier request
-/// may have created the charge: some acquirers refuse a txid that exists.
+/// Repeats the request at the acquirer that may have the charge. A refusal alone does not prove that the charge is
+/// absent: some acquirers refuse a txid because the earlier request created the charge.
 async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) -> Issuing {
     let Some(acquirer) = ports.acquirers.named(&asked) else {
         return Err(IssueError::Unknown { acquirer: asked, reason: "the acquirer is no longer configured".to_owned() });
@@ -52,7 +52,8 @@ async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) 
         SendReply::Refused(_) => look_up(&*acquirer, order).await,
         SendReply::Accepted(_) | SendReply::NotAccepted(_) | SendReply::Unknown(_) => Evidence::NotRead,
     };
-    // A charge needs no list as a second proof: if a late request still creates it, no payer sees its code.
+    // For a charge, the acquirer's list is not read as a second proof of absence. If a late request still creates the
+    // charge, no payer sees its code.
     match decide(EarlierRequests::Unknown, reply, look_up, Evidence::LIST_NOT_NEEDED) {
         UpstreamResult::Known(upstream) => Ok((asked, upstream)),
         UpstreamResult::Refused(reason) => {
@@ -64,8 +65,8 @@ async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) 
     }
 }
 
-/// Looks the charge up by its txid. A charge that differs from the order counts as absent, because no payer has seen its
-/// code.
+/// Looks the charge up by its txid. A charge with another amount, or without a BR Code, counts as absent: no payer has
+/// seen a code of it.
 async fn look_up(acquirer: &dyn Acquirer, order: &ChargeOrder) -> Evidence<UpstreamCharge> {
     match acquirer.find_charge(&order.txid, LOOK_BUDGET).await {
         Ok(Some(upstream)) if upstream.amount == order.amount && upstream.copy_paste.is_some() => {

@@ -1,7 +1,7 @@
 //! The public page on which a payer pays a charge.
 //!
-//! Its address ends with a token: the 128 bits of the charge's id, and 128 bits of a keyed hash of the id. Only this
-//! service can make such an address, and the token needs no stored row.
+//! Its address ends with a token. The token's first half is the charge's id. Its second half, the proof, is the first
+//! 128 bits of a keyed hash of the id. Only this service can make such a token, and no token is stored.
 
 use cais_domain::charge::Charge;
 use cais_domain::hex;
@@ -15,9 +15,10 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::sync_gate::SyncGate;
 
-/// The purpose of the keyed hash in a token.
+/// The purpose under which the id is hashed to get the proof. Keyed hashes of different purposes are unrelated.
 const PURPOSE: &str = "payment-page";
-/// The purpose of the keyed hashes that compare two proofs in constant time.
+/// The purpose under which the expected and the given proof are hashed once more. Comparing these hashes takes constant
+/// time.
 const COMPARISON: &str = "payment-page-comparison";
 /// The number of hexadecimal digits in 128 bits. The id and the proof each have 128 bits.
 const DIGITS: usize = 32;
@@ -28,7 +29,7 @@ pub fn token(ports: &Ports, charge: ChargeId) -> String {
     format!("{}{}", charge.uuid().simple(), proof(ports, charge))
 }
 
-/// Returns the address of the charge's payment page. `base` is the address of the service.
+/// Returns the address of the charge's payment page. `base` is the public address of this service.
 #[must_use]
 pub fn url(ports: &Ports, base: &str, charge: ChargeId) -> String {
     format!("{}/pay/{}", base.trim_end_matches('/'), token(ports, charge))
@@ -56,7 +57,7 @@ fn parse(ports: &Ports, token: &str) -> Option<ChargeId> {
     ports.keyed_hash.verify(COMPARISON, given.as_bytes(), &expected).then_some(id)
 }
 
-/// Returns the first 128 bits of the keyed hash of an id, in hexadecimal digits.
+/// Returns the proof of an id, the second half of its token, in hexadecimal digits.
 fn proof(ports: &Ports, charge: ChargeId) -> String {
     let hash = ports.keyed_hash.hash(PURPOSE, charge.uuid().as_bytes());
     hex::encode(hash.0.iter().take(DIGITS.div_ceil(2)))

@@ -1,5 +1,5 @@
-//! Resolves the recipients of a charge's split. The request names each recipient by e-mail address. The recipients
-//! are checked only when the charge is created.
+//! Resolves the recipients of a charge's split. The request names each recipient by e-mail address. The recipients are
+//! checked when the charge is created, and not again when it is paid.
 
 use cais_domain::merchant::account::{Account, AccountStatus, Kyc};
 use cais_domain::rate::Percentage;

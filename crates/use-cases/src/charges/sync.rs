@@ -1,4 +1,5 @@
-//! Updates a charge from its acquirer's record. Only this file applies such records, except the reply to the creation.
+//! Updates a charge from its acquirer's record. Every such record is applied in this file; only the reply to the
+//! creation is applied in `keyed.rs`.
 
 use std::time::Duration;
 
@@ -23,13 +24,14 @@ use crate::refunds;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::{self, StoredRecord as _};
 
-/// The time for reading the acquirer while a caller waits. After this time the stored charge is returned.
+/// The time for reading the acquirer while a caller waits for the charge. After this time the caller gets the stored
+/// charge.
 pub(super) const READ_BUDGET: Duration = Duration::from_secs(3);
 
 /// The reason why a charge could not be updated from its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SyncError {
-    /// The acquirer gave no answer.
+    /// The acquirer did not answer, or refused the read.
     #[error(transparent)]
     Upstream(#[from] AcquirerError),
     /// The acquirer certainly does not have the charge.
@@ -58,10 +60,10 @@ impl From<SyncError> for upstream_order::SyncError {
 pub(crate) struct Seen {
     /// The charge after the read.
     pub charge: Charge,
-    /// The Pix that were returned in full before a credit. They are never credited. An alert was raised unless an
-    /// infraction explains the return.
+    /// The Pix that were returned in full before they were credited. They are never credited. For each, an alert was
+    /// raised unless an infraction explains the return.
     pub went_back: Vec<EndToEndId>,
-    /// `true` if the charge's status was read, and the acquirer still accepts a payment by its own clock.
+    /// `true` if the charge's status was read, and the charge can still be paid by the acquirer's clock.
     pub is_payable: bool,
 }
 
@@ -75,7 +77,7 @@ pub(crate) async fn refresh(
     Ok(refresh_seen(ports, charge, acquirer, budget).await?.charge)
 }
 
-/// Works like [`refresh`], and also returns the Pix that are never credited.
+/// Works like [`refresh`], and returns all facts of the read, not only the charge.
 pub(crate) async fn refresh_seen(
     ports: &Ports,
     charge: Charge,
@@ -88,8 +90,9 @@ pub(crate) async fn refresh_seen(
 
 /// Applies the record of `acquirer`: credits every payment once, and updates refunds and the status of the charge.
 ///
-/// A payment counts at any acquirer. The status counts only at the acquirer that issued the charge's code. After a lost
-/// reply, a second acquirer may have a duplicate charge with the same txid; the status there is ignored.
+/// A payment is credited from any acquirer's record. The status is applied only from the acquirer that issued the
+/// charge's code. After a lost reply, a second acquirer may have a duplicate charge with the same txid; the status
+/// there is ignored.
 pub(crate) async fn apply(
     ports: &Ports,
     charge: Charge,
@@ -208,7 +211,7 @@ async fn stays_out(
     Ok(!credited && foreign.all >= payment.amount)
 }
 
-/// Issues a charge in creation if the acquirer has the charge with the ordered amount.
+/// Records a charge in creation as issued, if the acquirer has the charge with the ordered amount.
 async fn adopt(
     ports: &Ports,
     mut charge: Charge,
@@ -235,11 +238,11 @@ async fn adopt(
     Err(StoreError::contended())
 }
 
-/// Returns the id of the charge to which the Pix was credited before, if a charge is found. The check prevents most
-/// attempts of a second credit. Such an attempt would fail, and the whole batch would be committed again.
+/// Returns the id of the charge to which the Pix is already credited, or `None` if no such charge is found. This check
+/// prevents most commits of a second credit. Such a commit would fail, and its whole batch would be committed again.
 ///
-/// The Pix of a charge that can still be paid is almost always new. For such a charge the store is not read, because
-/// the commit detects a second credit.
+/// The Pix of a charge that can still be paid is almost always new. So for such a charge the store is not read; the
+/// commit itself would detect a second credit.
 async fn credited_to(ports: &Ports, charge: &Charge, payment: &UpstreamPayment) -> Result<Option<String>, StoreError> {
     if charge.state.settlement().is_some_and(|settlement| settlement.end_to_end_id == payment.end_to_end_id) {
         return Ok(Some(charge.id.to_string()));
@@ -332,7 +335,7 @@ fn splits_received(ports: &Ports, transfers: &[Transfer], charge: &Charge, at: T
 }
 
 /// Cancels a pending charge that the acquirer removed. An overdue charge expires only if the acquirer's clock agrees,
-/// because the local clock may be ahead.
+/// because the local clock may be ahead of it.
 async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) -> Result<Charge, StoreError> {
     for _ in 0..MAX_COMMIT_RETRIES {
         let ChargeState::Pending(issued) = &charge.state else { return Ok(charge) };

@@ -28,8 +28,8 @@ pub struct LiveCurrency {
     pub withdrawal: Option<LiveMinimum>,
 }
 
-/// Returns all currencies with their minimums at the account's rates. If the price of one side cannot be read, that
-/// side is listed as unavailable.
+/// Returns all currencies with their minimums, converted at the account's rates. If the price or the minimum of one
+/// side cannot be read, that side is listed as unavailable.
 ///
 /// # Errors
 /// [`CryptoUnavailable`] if no price of any currency can be read.

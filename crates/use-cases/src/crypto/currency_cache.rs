@@ -1,5 +1,5 @@
-//! Keeps the newest lists of currencies in memory. A list needs about thirty requests to other companies, and a caller
-//! may request a list ten times per second.
+//! Keeps the newest lists of currencies in memory. A list needs about thirty requests to the processor and the source
+//! of rates, while callers may request the list many times per second.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,20 +13,21 @@ use super::currencies::{self, LiveCurrency};
 use super::{CryptoSources, CryptoUnavailable};
 use crate::ports::Ports;
 
-/// The largest age of a list that is returned. A minimum of this age does no harm, because a quote reads the minimum
-/// again.
+/// The largest age of a list that is returned. An outdated minimum in the list does no harm, because each quote reads
+/// the minimum again.
 const MAX_AGE: Duration = Duration::from_secs(10);
 
 /// A list, or the reason why it could not be read. The instant is the end of the read.
 type Read = (Instant, Result<Vec<LiveCurrency>, CryptoUnavailable>);
 
-/// The newest list for each spread. The key `None` is the configured spread. Only one list is read at a time, and
-/// callers with the same spread share the result. Clones share the lists.
+/// The newest list for each spread, because the spread changes the minimums in BRL. The key `None` is the configured
+/// spread. Only one list is read at a time, and callers with the same spread share the result. Clones share the lists.
 #[derive(Debug, Clone, Default)]
 pub struct RecentCurrencies(Arc<Mutex<BTreeMap<Option<Percentage>, Read>>>);
 
 impl RecentCurrencies {
-    /// Returns the currencies with their minimums at the account's rates. The list is at most `MAX_AGE` old.
+    /// Returns the currencies with their minimums at the account's rates. The list, or the error, is at most `MAX_AGE`
+    /// old.
     ///
     /// # Errors
     /// [`CryptoUnavailable`] if no price could be read.

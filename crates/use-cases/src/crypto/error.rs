@@ -10,7 +10,7 @@ use crate::store_error::StoreError;
 /// The reason why an operation has no price.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoUnavailable {
-    /// The processor or the source of rates did not answer.
+    /// The processor or the source of rates did not answer, or refused the read.
     #[error(transparent)]
     Upstream(#[from] AcquirerError),
     /// No rate can be computed from the inputs.

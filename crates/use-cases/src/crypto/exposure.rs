@@ -42,10 +42,10 @@ pub struct Exposure {
     pub surplus: Money,
 }
 
-/// Reads the balances of the processor, their prices and the ledger.
+/// Reads the service's balances at the processor, the prices of these coins, and the ledger.
 ///
-/// Coins in transit are in no balance of the processor, so the numbers differ by the withdrawals in progress. They also
-/// differ by coins that the service bought.
+/// The surplus is not only gain or loss. Coins of withdrawals in progress may have left the balances already, although
+/// the ledger still counts them. Coins that the service bought are in the balances, but not in the ledger.
 ///
 /// # Errors
 /// [`CryptoUnavailable`] if a balance or a price cannot be read.
@@ -70,7 +70,7 @@ pub async fn read(ports: &Ports, crypto: &CryptoSources) -> Result<Exposure, Cry
     Ok(Exposure { owed, held, worth, surplus: worth.checked_sub(owed)? })
 }
 
-/// Returns the coins with their value at the price of deposits, for which coins can be sold.
+/// Returns the coins with their value at the price of deposits, because at that price the coins can be sold.
 async fn price(
     ports: &Ports,
     crypto: &CryptoSources,

@@ -12,7 +12,8 @@ use super::{CryptoSources, CryptoUnavailable};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The time for one read. The API answers a POST within 10 s.
+/// The time for each read of a price or minimum. This service answers a POST within 10 s, and the reads are a part of
+/// them.
 const READ_BUDGET: Duration = Duration::from_secs(3);
 
 /// A rate, its inputs, and the minimum of the deposits or withdrawals.
@@ -26,7 +27,7 @@ pub(super) struct Price {
     pub(super) minimum: Minimum,
 }
 
-/// Reads a price for an account. The three reads run concurrently.
+/// Reads a price for an account. The coin's price, the rate of the US dollar and the minimum are read concurrently.
 pub(super) async fn read(
     ports: &Ports,
     crypto: &CryptoSources,
@@ -35,7 +36,7 @@ pub(super) async fn read(
     side: Side,
 ) -> Result<Price, CryptoUnavailable> {
     let processor = &crypto.processor;
-    // This instant is before the reads, so no price is older than this instant.
+    // The instant of the price is taken before the reads, so that a price never seems newer than it is.
     let at = ports.clock.now();
     let (usdt_per_coin, usd, technical) = futures_util::future::join3(
         processor.usdt_per_coin(side, currency, READ_BUDGET),

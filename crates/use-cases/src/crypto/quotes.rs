@@ -98,7 +98,7 @@ pub(super) async fn take(
     };
     let quote = find(ports, account.id, id).await?.ok_or(PriceRefusal::QuoteNotFound)?;
     let now = ports.clock.now();
-    // An abandoned order keeps its quote until the quote expires.
+    // A repeat of an abandoned order uses the same quote again, until the quote expires.
     if quote.used_by.as_ref() == Some(&owner) && now < quote.expires_at {
         return Ok(TakenQuote { quote, write: None });
     }
@@ -109,7 +109,7 @@ pub(super) async fn take(
 /// Creates a quote, and stores it with the inputs of its rate.
 ///
 /// # Errors
-/// [`QuoteRefusal`]. The order of the checks is: the permission, the limit, the prices, the minimum.
+/// [`QuoteRefusal`]. The checks, in this order: the permission, the limit, the prices, the minimum.
 pub async fn create(
     ports: &Ports,
     crypto: &CryptoSources,

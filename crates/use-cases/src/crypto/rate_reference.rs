@@ -1,4 +1,5 @@
-//! An operator's acceptance of the present rate of a currency. The next rates are compared with the accepted rate.
+//! An operator's acceptance of the present rate of a currency, after a jump of the rate stopped all quotes. The next
+//! rates are compared with the accepted rate.
 
 use std::time::Duration;
 
@@ -37,8 +38,8 @@ pub enum AcceptRateError {
         /// The rate that the operator expects.
         expected: String,
     },
-    /// A quote that a node with a wrong clock wrote stays the newest quote, and the present rate differs too much from
-    /// it.
+    /// The acceptance has no effect. Another quote still counts as the newest, because its node's clock was ahead. The
+    /// accepted rate differs too much from the rate of that quote.
     #[error(
         "the accepted rate has no effect: the quote {newest} of {created_at} counts as newer, because the clock of its \
          node was ahead; correct the clock of that node, and repeat the command after {created_at}"
@@ -82,8 +83,9 @@ pub struct AcceptedRate {
 /// rate has no spread. The same commit writes a row of the audit log.
 ///
 /// # Errors
-/// [`AcceptRateError`]. The rate is refused if it is not near the rate that the operator expects: the present rate may
-/// be wrong again. After [`AcceptRateError::NotNewest`] the quote is stored, but quotes are still refused.
+/// [`AcceptRateError`]. The present rate is refused if it is not near the rate that the operator expects, because it
+/// may itself be an error of a source. After [`AcceptRateError::NotNewest`] the accepted rate is stored, but further
+/// quotes are still refused.
 pub async fn accept(
     ports: &Ports,
     crypto: &CryptoSources,
@@ -120,7 +122,7 @@ pub async fn accept(
     change.writes.push(Write::insert(quote.clone()));
     change.writes.push(audit::record(ports, operator, quote.created_at, audited));
     ports.store.commit(change).await.map_err(StoreError::from)?;
-    // Quotes are ordered by their ids, which contain the clock of the node that wrote them.
+    // Quotes are ordered by their ids, and an id contains the time at its node's clock.
     let newest = ports.queries.find_newest_crypto_quote(currency).await?;
     let is_refused = |newest: &Quote| {
         let age = ports.clock.now().duration_since(newest.created_at);

@@ -1,5 +1,5 @@
-//! Processes a callback about a payment. A callback is only a signal to read the processor's record. The record has the
-//! state of the payment, and identifies the deposit.
+//! Processes a callback about a payment of coins. A callback is only a signal to read the processor's record. The
+//! record has the state of the payment, and identifies the deposit.
 
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ pub(crate) async fn process(
     })
 }
 
-/// Returns the deposit of a payment, or `None` if this service has no such deposit. The search uses the record's order
-/// id, then the payment's id, then the id of its parent payment.
+/// Returns the deposit of a payment, or `None` if this service has no such deposit. The search uses three ids, in this
+/// order: our deposit's id in the record, the payment's own id, and the id of the first payment to the same address.
 pub(crate) async fn deposit_of(
     ports: &Ports,
     processor: &AcquirerName,

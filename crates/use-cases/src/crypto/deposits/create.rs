@@ -22,14 +22,14 @@ use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateError, CreateRequest, CreateTerms, Opened, Precedence, Refusal};
 use crate::webhooks::postback;
 
-/// The time for reading the minimum, if the deposit uses a quote: a part of the 10 s within which the API answers a
-/// POST.
+/// The time for reading the minimum, if the deposit uses a quote. This service answers a POST within 10 s, and the read
+/// is a part of them.
 const MINIMUM_BUDGET: Duration = Duration::from_secs(3);
 
 /// The validated terms of a merchant's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDeposit {
-    /// The requested amount, before the fee.
+    /// The requested amount in BRL, before the fee.
     pub amount: Money,
     /// The currency of the payer's coins.
     pub currency: Currency,
@@ -49,7 +49,8 @@ pub struct NewDeposit {
 /// A request to create a deposit.
 pub type CreateDeposit = CreateRequest<NewDeposit>;
 
-/// The reason why a deposit is refused, in addition to the reasons in [`CreateError`].
+/// The reason why a deposit is refused, if the reason is special to deposits. [`CreateError`] has the reasons that all
+/// operations share.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DepositRefusal {
     /// No active endpoint of the account has the address.
@@ -80,14 +81,15 @@ pub type CreateDepositError = CreateError<DepositRefusal>;
 /// Creates a deposit, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreateDepositError`]. The order of checks is: a known key, the account's permissions, the postback, the limit, the
-/// quote, the minimum, the external id and the processor.
+/// [`CreateDepositError`]. The checks, in this order: whether the idempotency key was used before, the account's
+/// permissions, the postback, the limit, the quote, the minimum, whether the external id is in use, and whether the
+/// processor is available.
 pub async fn create(ports: &Ports, command: CreateDeposit) -> Result<Response, CreateDepositError> {
     upstream_order::create(ports, &command).await
 }
 
 impl NewDeposit {
-    /// Returns the price of the deposit `id`: the requested quote, or a new quote at the current price.
+    /// Returns the quote that prices the deposit `id`: the requested quote, or a new quote at the current price.
     async fn price(
         &self,
         ports: &Ports,

@@ -33,8 +33,8 @@ pub async fn fetch(
     upstream_order::fetch(ports, syncs, (account, name), may_have_moved, refresh).await
 }
 
-/// Returns whether the processor may have a newer state. Coins can arrive for days after the poller reads the deposit
-/// for the last time.
+/// Returns whether the processor may have a newer state. This is possible while the deposit is polled, and as long as
+/// its coins may still arrive: for days after the last poll.
 fn may_have_moved(deposit: &Deposit, now: Timestamp) -> bool {
     deposit.due_at.is_some() || deposit.awaits_coins(now)
 }

@@ -1,4 +1,5 @@
-//! Implements `KeyedResource` for deposits: a deposit is created under an idempotency key, and holds no money.
+//! Implements `KeyedResource` for deposits: a deposit is created under an idempotency key. Its creation holds no money
+//! of the merchant.
 
 use cais_domain::crypto::deposit::{Deposit, DepositStatus, DepositStep, Issued};
 use cais_domain::external_id::ExternalId;

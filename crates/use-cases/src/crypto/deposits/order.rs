@@ -15,14 +15,14 @@ use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted}
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// The time for the request that creates the deposit. The API answers a POST within 10 s, and reading the prices may
-/// take 3 s before.
+/// The time for the request that creates the deposit. This service answers a POST within 10 s. Before this request, the
+/// prices are read, which may take 3 s of them.
 const SEND_BUDGET: Duration = Duration::from_secs(4);
 /// The time for a look-up within the same 10 s.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
-/// A repeated creation makes a second address at the processor. Payers see only the address that the second commit of
-/// the creation stores.
+/// A repeated request creates a second address at the processor. Payers see only one address: the one that the second
+/// commit of the creation stores.
 impl UpstreamOrder for Deposit {
     type Record = UpstreamDeposit;
     type Upstream = dyn CryptoProcessor;

@@ -54,8 +54,8 @@ pub async fn list_payments(ports: &Ports) -> Result<Vec<DepositPayment>, QueryEr
     ports.queries.list_payments_for_review(LIST_LIMIT).await
 }
 
-/// Returns the deposit's rate, and the payment as it would be after the credit of all its coins at this rate now.
-/// Returns `None` if the credit is not possible, or if the payment's version is not `seen`.
+/// Returns the deposit's rate, and the payment as it would be if all its coins were credited now at this rate. Returns
+/// `None` if this credit is not possible, or if the payment's version is not `seen`.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -83,7 +83,7 @@ pub async fn resolve_payment(
 ) -> Result<DepositPayment, ResolvePaymentError> {
     for _ in 0..MAX_COMMIT_RETRIES {
         let (after, change) = prepare(ports, operator, (processor, id, None), (decision, note)).await?;
-        // If another process has applied a record of the processor since the read, the next pass decides again.
+        // If another process has applied a record of the processor since the read, the decision is prepared again.
         if commit_unless_stale(ports, change).await? {
             return Ok(DepositPayment { version: after.version.saturating_add(1), ..after });
         }
@@ -150,8 +150,8 @@ fn decide(
     };
     change.transfers = transfers;
     change.events = events.into_iter().map(|kind| event(ports, &deposit, kind, now)).collect();
-    // The write of the deposit checks its version. So a record of the processor cannot credit the payment at the same
-    // time.
+    // The write of the deposit checks its version. So another process that applies a record of the processor cannot
+    // credit the payment at the same time.
     change.writes.push(Write::update(deposit));
     change.writes.push(Write::update(payment.clone()));
     Ok((change, payment))

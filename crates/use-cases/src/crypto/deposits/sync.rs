@@ -1,5 +1,8 @@
-//! Updates a deposit from the processor's records. Only this file applies such records, except the reply to the
-//! creation.
+//! Updates a deposit from the processor's records. Every such record is applied in this file; only the reply to the
+//! creation is applied in `keyed.rs`.
+//!
+//! The first payment is the processor's record for which the address was created. Each further transfer of coins to the
+//! address is a later payment, with a record of its own.
 
 use std::time::Duration;
 
@@ -27,12 +30,12 @@ use crate::upstream_text::{plain, whole_microseconds};
 /// The largest number of stored payments of one deposit that are read. A payer usually makes one or two.
 const MAX_PAYMENTS: u32 = 10_000;
 
-/// The largest number of later payments that one refresh reads. The newest are read first. The reconciliation with the
-/// processor's list of payments finds those that no refresh reads.
+/// The largest number of later payments that one refresh reads. The newest are read first. Payments that no refresh
+/// reads are found by the reconciliation with the processor's list of payments.
 const MAX_LATER_READS: usize = 5;
 
-/// Reads the first payment of the deposit at its processor. Then reads the unfinished later payments that this record
-/// lists, and applies all records.
+/// Reads the first payment of the deposit at its processor. Then reads the unfinished later payments that the record of
+/// the first payment lists, and applies all records.
 pub(crate) async fn refresh(ports: &Ports, deposit: Deposit, budget: Duration) -> Result<Deposit, SyncError> {
     let processor = ports.crypto_processor(&deposit.processor)?;
     let Some(issued) = deposit.state.issued() else { return Ok(deposit) };
@@ -102,7 +105,8 @@ pub(crate) async fn apply(
     Err(StoreError::contended())
 }
 
-/// Returns whether the order, parent and address of a record fit the deposit. Other records are not applied.
+/// Returns whether the order, parent and address of a record fit the deposit. If they do not, an alert is raised, and
+/// the record must not be applied.
 fn is_of(deposit: &Deposit, record: &UpstreamDeposit) -> bool {
     let first = deposit.state.issued().filter(|issued| issued.payment == record.id);
     let has_address = |address: &str| record.address.as_ref().is_none_or(|shown| shown.as_str() == address);
@@ -274,8 +278,8 @@ fn last_change(record: &UpstreamDeposit, now: Timestamp) -> Timestamp {
 }
 
 /// Returns the change of the deposit that follows from the status of the first payment's record. Later payments change
-/// only the credited sums. Only a pending deposit becomes confirming, so the coins of a confirming deposit arrived
-/// before its expiry.
+/// only the credited sums. Only a pending deposit becomes confirming. So if a deposit is confirming, its coins were
+/// seen before the deposit was marked as expired.
 fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option<Steps> {
     use DepositStatus as Ours;
     use UpstreamDepositStatus as Theirs;
@@ -283,7 +287,8 @@ fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option
     let tx_hash = record.tx_hash.as_deref().map(plain).filter(|hash| !hash.is_empty());
     let ours = deposit.state.status();
     let step = match (record.status, ours) {
-        // A finished payment matches here only if no coins of the deposit's currency arrived before the expiry.
+        // A finished payment comes here only if nothing is credited for it: it has no coins, or its coins were marked
+        // for review before.
         (Theirs::Waiting | Theirs::Finished | Theirs::PartiallyPaid, Ours::Pending) if now >= issued.expires_at => {
             deposit.clone().expire(now)
         }

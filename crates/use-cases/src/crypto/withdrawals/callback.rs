@@ -1,4 +1,4 @@
-//! Applies a callback about a withdrawal. A callback is only a hint: the state is read from the processor's record.
+//! Applies a callback about a withdrawal. A callback is only a signal: the state is read from the processor's record.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use crate::store_error::StoreError;
 const READ_BUDGET: Duration = Duration::from_secs(5);
 
 /// Reads the withdrawal of a callback at the processor, and applies the record. `order` is the withdrawal's id; without
-/// it, the withdrawal is found by `batch`. Returns `false` if no such withdrawal is stored.
+/// it, the withdrawal is found by `batch`, the processor's batch. Returns `false` if no such withdrawal is stored, and
+/// `true` otherwise, even if the processor could not be read.
 ///
 /// The callback is not stored, because each open withdrawal is polled. If the callback is lost, or the processor does
 /// not answer, the next poll reads the withdrawal.
