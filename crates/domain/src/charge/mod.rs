@@ -28,7 +28,7 @@ pub const MIN_AMOUNT: Money = Money::from_centavos(200);
 pub const MIN_EXPIRES_IN_S: u32 = 60;
 /// The longest time until a charge expires, in seconds: one day.
 pub const MAX_EXPIRES_IN_S: u32 = 86_400;
-/// The time until a charge expires if the request has none, in seconds.
+/// The default time until a charge expires, in seconds: one hour.
 pub const DEFAULT_EXPIRES_IN_S: u32 = 3_600;
 
 named! {
@@ -42,7 +42,7 @@ named! {
     }
 }
 
-/// The merchant's request. The terms of a charge never change.
+/// The terms of a charge: the merchant's request, and the service's fee. The terms never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeTerms {
     /// The amount that the payer must pay.
@@ -61,17 +61,17 @@ pub struct ChargeTerms {
     pub external_id: Option<ExternalId>,
     /// An endpoint that receives the events of this charge, in addition to the subscribed endpoints.
     pub postback: Option<Postback>,
-    /// The shares in the net amount.
+    /// The shares in the net amount, which is `amount` less `fee`.
     pub split: Split,
     /// The origin of the request.
     pub origin: Origin,
 }
 
 impl ChargeTerms {
-    /// Returns the payer for the acquirer: the document and the name.
+    /// Returns the payer's document and name, as the acquirer receives them.
     ///
-    /// The merchant can write any text as the document. Returns `None` if the document is not a valid CPF or CNPJ, or
-    /// if a value is missing.
+    /// Returns `None` if the document or the name is missing. The merchant can write any text as the document, so also
+    /// returns `None` if the document is not a valid CPF or CNPJ.
     #[must_use]
     pub fn payer(&self) -> Option<(Document, &str)> {
         let name = self.payer_name.as_ref()?;
@@ -80,12 +80,12 @@ impl ChargeTerms {
     }
 }
 
-/// The money of a charge that returns to its payer. Both amounts together never exceed the charge's amount.
+/// The parts of a charge's amount that go back to its payer. Their sum never exceeds the charge's amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RefundTotals {
-    /// The amount of the refunds in flight.
+    /// The sum of the refunds whose outcome is still open.
     pub in_flight: Money,
-    /// The amount that completed refunds and lost infractions returned.
+    /// The sum that completed refunds and lost infractions returned.
     pub done: Money,
 }
 
@@ -102,7 +102,7 @@ pub struct Charge {
     pub terms: ChargeTerms,
     /// The state, with its data.
     pub state: ChargeState,
-    /// The refunds of the charge.
+    /// The amounts of the charge's refunds and lost infractions.
     pub refunds: RefundTotals,
     /// The number of open infractions on the charge. While there is one, the charge cannot be refunded.
     pub open_infractions: u32,

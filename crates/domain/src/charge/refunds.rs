@@ -1,4 +1,5 @@
-//! The effects of refunds and infractions on their charge: a part of the amount is reserved, refunded or released.
+//! The effects of refunds and infractions on their charge: the amounts of its [`RefundTotals`], and the number of its
+//! open infractions.
 
 use jiff::Timestamp;
 
@@ -7,7 +8,7 @@ use crate::event::EventType;
 use crate::money::Money;
 
 impl Charge {
-    /// Reserves `amount` for a refund.
+    /// Adds `amount` to the refunds in flight. An amount above [`Charge::refundable`] is an error.
     pub(crate) fn reserve_refund(self, amount: Money) -> Result<Self, ChargeError> {
         if amount > self.refundable()? {
             return Err(ChargeError::Unbalanced);
@@ -16,7 +17,7 @@ impl Charge {
         Ok(Self { refunds: RefundTotals { in_flight, ..self.refunds }, ..self })
     }
 
-    /// Releases the reserved `amount` of a refund.
+    /// Subtracts `amount` from the refunds in flight. The amount can then be refunded again.
     pub(crate) fn release_refund(self, amount: Money) -> Result<Self, ChargeError> {
         let in_flight = self.refunds.in_flight.checked_sub(amount)?;
         if in_flight.is_negative() {
@@ -25,9 +26,11 @@ impl Charge {
         Ok(Self { refunds: RefundTotals { in_flight, ..self.refunds }, ..self })
     }
 
-    /// Counts the reserved `amount` as refunded. When the whole amount of the charge is refunded, the charge becomes
-    /// refunded. A refund of money that was paid beyond the charge's amount has an `amount` of zero. Such a refund does
-    /// not change the charge.
+    /// Counts `amount` of the refunds in flight as refunded. When the whole amount of the charge is refunded, the
+    /// charge becomes refunded.
+    ///
+    /// `amount` is the part of the refund that belongs to the charge's amount. The payer may have paid more. For a
+    /// refund of the excess, `amount` is zero, and the charge does not change.
     pub(crate) fn settle_refund(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
         if amount.is_zero() {
             return Ok((self, None));
@@ -44,7 +47,7 @@ impl Charge {
         }
     }
 
-    /// Counts `amount` as refunded, because a lost infraction returned it without a refund.
+    /// Counts `amount` as refunded, because a lost infraction returned the money to the payer.
     pub(crate) fn return_part(self, amount: Money, at: Timestamp) -> Result<(Self, Option<EventType>), ChargeError> {
         self.reserve_refund(amount)?.settle_refund(amount, at)
     }

@@ -31,13 +31,13 @@ pub struct Settlement {
 /// The state of a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChargeState {
-    /// The charge is being created at `acquirer` and is not visible.
+    /// The charge is being created at an acquirer. The API does not show the charge.
     Creating {
-        /// The acquirer that receives the creation request first. If a request has an unknown outcome, the acquirer of
-        /// that request is stored instead.
+        /// The acquirer that receives the next creation request. After a request with an unknown outcome, this is the
+        /// acquirer of that request, because it may have issued the charge.
         acquirer: AcquirerName,
     },
-    /// No acquirer accepted the charge. The charge is not visible. A retry of its creation can reopen it.
+    /// No acquirer accepted the charge. The API does not show the charge. A repeat of the request can reopen it.
     Abandoned {
         /// The acquirer that was stored in [`ChargeState::Creating`].
         acquirer: AcquirerName,
@@ -62,13 +62,13 @@ pub enum ChargeState {
         /// The instant of the cancellation.
         at: Timestamp,
     },
-    /// The whole amount was refunded.
+    /// The whole amount was returned to the payer, by refunds or lost infractions.
     Refunded {
         /// The acquirer's data.
         issued: Issued,
         /// The payment that was refunded.
         settlement: Settlement,
-        /// The instant of the last refund.
+        /// The instant at which the last part was returned.
         at: Timestamp,
     },
 }

@@ -41,7 +41,7 @@ pub enum ChargeError {
     /// The fee or the refunds exceed the charge's amount, or the credited sum differs from the payment.
     #[error("the parts of an amount do not sum to it")]
     Unbalanced,
-    /// The net amount cannot be divided.
+    /// The net amount cannot be divided among the shares.
     #[error("the net amount could not be divided")]
     Split(#[from] AllocationError),
 }
@@ -55,11 +55,11 @@ pub struct Credit {
     pub payment: CreditedPayment,
     /// The part of the payment that stays in `pending`. `None` if the whole amount is available at once.
     pub release: Option<Release>,
-    /// The transfers. They credit the payment's amount in total.
+    /// The transfers, which sum to the payment's amount.
     pub transfers: Vec<Transfer>,
-    /// The event of the charge to publish, if any.
+    /// The event to publish. `None` if the payment does not settle the charge.
     pub event: Option<EventType>,
-    /// The payment, or a part of it, that does not settle the charge.
+    /// The payment, or the part of it, that does not settle the charge. `None` if the whole payment settles the charge.
     pub unexpected: Option<UnexpectedPayment>,
 }
 
@@ -67,7 +67,7 @@ impl Charge {
     /// Records that an acquirer issued the charge. The charge then waits for a payment.
     ///
     /// # Errors
-    /// [`ChargeError::InvalidState`] if the charge is not in creation, and is not pending with the same data.
+    /// [`ChargeError::InvalidState`], unless the charge is in creation, or is already pending with the same data.
     pub fn issue(self, issued: Issued) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Creating { .. } => Ok(self.moved(ChargeState::Pending(issued), None)),
@@ -81,7 +81,7 @@ impl Charge {
         }
     }
 
-    /// Records the acquirer that receives the next creation request. An abandoned charge is in creation again.
+    /// Records the acquirer that receives the next creation request. An abandoned charge returns to creation.
     ///
     /// # Errors
     /// [`ChargeError::InvalidState`] if the charge was issued.
@@ -143,7 +143,7 @@ impl Charge {
         }
     }
 
-    /// Cancels the charge for its merchant, after the acquirer has cancelled it.
+    /// Records that the acquirer cancelled the charge, as its merchant requested.
     ///
     /// # Errors
     /// [`ChargeError::InvalidState`] if the charge is not pending and not cancelled.
@@ -191,13 +191,14 @@ impl Charge {
         }
     }
 
-    /// Credits a Pix for this charge, of any amount and at any time.
+    /// Credits a Pix for this charge. Every amount is credited, in every state of the charge.
     ///
     /// If `release_delay_s` is positive, the creator's part stays in `pending` for that many seconds. The shares of
-    /// other accounts do not wait. The store credits each end-to-end id once, so a repeat never reaches the ledger.
+    /// other accounts do not wait. The store credits each end-to-end id once, so a second credit of a Pix fails there.
     ///
     /// # Errors
     /// [`ChargeError::Money`] if an amount is out of range. [`ChargeError::Unbalanced`] if the fee exceeds the amount.
+    /// [`ChargeError::Split`] if the net amount cannot be divided among the shares.
     pub fn credit(self, payment: Payment, release_delay_s: u32, at: Timestamp) -> Result<Credit, ChargeError> {
         let role = match self.is_payable() {
             true if payment.amount >= self.terms.amount => PaymentRole::Settles,

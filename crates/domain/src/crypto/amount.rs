@@ -29,10 +29,10 @@ pub enum CryptoAmountError {
     /// The value is below zero.
     #[error("must not be negative")]
     Negative,
-    /// The value has more decimals than the currency.
+    /// The value has more decimals than the currency has on its chain.
     #[error("must have at most {max} decimals")]
     TooManyDecimals {
-        /// The decimals of the currency.
+        /// The decimals of the currency on its chain.
         max: u32,
     },
     /// The value is higher than 10³³ smallest units, far above the supply of every currency.
@@ -50,7 +50,7 @@ impl CryptoAmount {
         Self { currency, units: 0 }
     }
 
-    /// Creates an amount from smallest units of the chain, for example satoshi or sun.
+    /// Creates an amount from a number of the chain's smallest units, for example satoshi or sun.
     ///
     /// # Errors
     /// [`CryptoAmountError::OutOfRange`].
@@ -73,7 +73,7 @@ impl CryptoAmount {
         }
     }
 
-    /// Parses a decimal number like [`Self::parse`], and rounds it to `decimals`.
+    /// Parses a decimal number, and rounds the value like [`Self::from_decimal`].
     ///
     /// # Errors
     /// [`CryptoAmountError`] with the violated rule.
@@ -87,7 +87,7 @@ impl CryptoAmount {
         Self::from_decimal(currency, &value, decimals, rounding)
     }
 
-    /// Rounds an exact value to `decimals`, or to the decimals of the chain if these are fewer.
+    /// Rounds an exact value in coins to `decimals` decimals, or to the decimals of the chain if these are fewer.
     ///
     /// # Errors
     /// [`CryptoAmountError::Negative`], [`CryptoAmountError::OutOfRange`].

@@ -4,7 +4,8 @@ use std::fmt;
 
 /// The maximum number of decimals that the processor accepts in the amount of a withdrawal.
 const MAX_WITHDRAWAL_DECIMALS: u32 = 6;
-/// The maximum number of decimals that the wallets of payers show. The chain of `usdtbsc` has more.
+/// The maximum number of decimals of requested coins, because payers' wallets show no more. The chain of `usdtbsc` has
+/// 18 decimals.
 const MAX_DEPOSIT_DECIMALS: u32 = 8;
 
 /// A coin on one network.
@@ -89,7 +90,7 @@ impl Currency {
         at_most(self.chain_decimals(), MAX_WITHDRAWAL_DECIMALS)
     }
 
-    /// Returns whether one coin is one USDT.
+    /// Returns whether the coin is USDT, on any network.
     #[must_use]
     pub const fn is_usdt(self) -> bool {
         match self {

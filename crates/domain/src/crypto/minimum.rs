@@ -16,7 +16,7 @@ const DEPOSIT_USDT: u32 = 5;
 /// The commercial minimum of a deposit on a network with high fees, in USDT.
 const DEPOSIT_USDT_DEAR: u32 = 20;
 
-/// The two minimums of a currency. An amount must reach both.
+/// The two minimums of a deposit or a withdrawal, in coins of one currency. An amount must reach both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Minimum {
     commercial: CryptoAmount,
@@ -24,7 +24,7 @@ pub struct Minimum {
 }
 
 impl Minimum {
-    /// Creates the minimum. `usdt_per_coin` is the price of a coin, and `technical` is the processor's current minimum.
+    /// Creates both minimums. `usdt_per_coin` is the price of a coin. `technical` is the processor's current minimum.
     ///
     /// # Errors
     /// [`CryptoAmountError::OutOfRange`].
@@ -43,7 +43,7 @@ impl Minimum {
         self.commercial
     }
 
-    /// Returns the processor's minimum, rounded up to the decimals of the side ([`Side::decimals`]).
+    /// Returns the processor's minimum, rounded up to the number of decimals that [`Side::decimals`] allows.
     #[must_use]
     pub const fn technical(&self) -> CryptoAmount {
         self.technical
@@ -66,7 +66,7 @@ impl Minimum {
         in_reais(self.effective(), rate, rounding::MINIMUM_IN_BRL)
     }
 
-    /// Returns whether `coins` reach the minimum.
+    /// Returns whether `coins` reach the effective minimum.
     ///
     /// # Errors
     /// [`CryptoAmountError::CurrenciesDiffer`].

@@ -5,8 +5,8 @@ use std::fmt;
 /// The maximum length, in characters.
 const MAX_LENGTH: usize = 64;
 
-/// The processor's identifier of a payment, a batch or a withdrawal: 1 to 64 ASCII letters, digits, hyphens and
-/// underscores.
+/// The processor's identifier of a payment, of a withdrawal, or of its batch of withdrawals. The identifier has 1 to 64
+/// ASCII letters, digits, hyphens and underscores.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessorId(String);
 

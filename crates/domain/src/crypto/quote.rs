@@ -18,7 +18,7 @@ pub struct QuotedTerms {
     pub side: Side,
     /// The currency of the coins.
     pub currency: Currency,
-    /// The amount in BRL. For a deposit it is the amount before the fee. For a withdrawal the fee is added to it.
+    /// The amount in BRL. The fee of a deposit is subtracted from this amount. The fee of a withdrawal is added.
     pub amount: Money,
 }
 
@@ -27,7 +27,7 @@ pub struct QuotedTerms {
 pub struct Prices {
     /// The BRL for one coin.
     pub rate: Rate,
-    /// The coins that the payer must send, or that the recipient receives.
+    /// The coins that the payer must send (deposit), or that the recipient receives (withdrawal).
     pub coins: CryptoAmount,
     /// The rule of the fee.
     pub fee_rule: FeeRule,
@@ -108,7 +108,7 @@ impl Quote {
         let prices = Prices { rate, coins, fee_rule };
         let expires_at = at.saturating_add(LIFETIME).unwrap_or(Timestamp::MAX);
         let quote = Self { id, account, terms, prices, inputs, used_by: None, expires_at, created_at: at, version: 0 };
-        // The sums are checked here, so that later reads cannot fail.
+        // An amount that is out of range fails here, so that later calls of these functions cannot fail.
         quote.net_amount()?;
         quote.gross_amount()?;
         Ok(quote)
@@ -122,7 +122,7 @@ impl Quote {
         self.prices.fee_rule.fee(self.terms.amount)
     }
 
-    /// Returns the BRL that a deposit credits, or the BRL that a withdrawal converts.
+    /// Returns the BRL that a deposit credits after the fee, or the BRL that a withdrawal converts into coins.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].
@@ -133,7 +133,7 @@ impl Quote {
         }
     }
 
-    /// Returns the BRL value of the payer's coins, or the BRL that a withdrawal debits.
+    /// Returns the BRL value of a deposit's coins before the fee, or the BRL that a withdrawal debits with the fee.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`].

@@ -16,17 +16,17 @@ use crate::rate::{Percentage, PercentageError, Rounding};
 /// The maximum age of a coin's price when a quote is created. The quote is then valid for one more minute, so its price
 /// is at most two minutes old when the quote is used.
 pub const MAX_COIN_PRICE_AGE: SignedDuration = SignedDuration::from_mins(1);
-/// The maximum age of the Central Bank's rate. The bank publishes rates on business days, and around Carnival five days
-/// pass without a new rate.
+/// The maximum age of the Central Bank's rate. The bank publishes rates on business days. Around Carnival five days
+/// pass without a new rate, and one more day is a margin.
 pub const MAX_USD_RATE_AGE: SignedDuration = SignedDuration::from_hours(6 * 24);
-/// The age of the Central Bank's rate above which an alert is raised: a weekend with one holiday, and six hours for a
-/// late publication. An older rate is normal only around Carnival and Christmas.
+/// The age of the Central Bank's rate above which an alert is raised: four days for a weekend with one holiday, and six
+/// hours for a late publication. An older rate is normal only around Carnival and Christmas.
 pub const LONG_WEEKEND: SignedDuration = SignedDuration::from_hours(4 * 24 + 6);
 /// A source's clock may be ahead by at most this time.
 const MAX_CLOCK_LEAD: SignedDuration = SignedDuration::from_mins(1);
-/// The number of decimals of a rate.
+/// The number of decimals of the BRL for one coin.
 const RATE_DECIMALS: i64 = 8;
-/// The number of decimals of a price that [`Rate::per`] computes. The final rate in BRL has fewer.
+/// The number of decimals of a price that [`Rate::per`] computes. The BRL for one coin has fewer decimals.
 const PRICE_DECIMALS: u32 = 12;
 /// The maximum factor between two rates of a currency within a day. A larger change is more likely an error of the
 /// source than a change of the market.
@@ -34,11 +34,11 @@ const MAX_JUMP_IN_A_DAY: u32 = 2;
 /// The maximum factor between two rates of a currency after more than a day. A rate with a misplaced decimal point
 /// exceeds this factor, also after days without a quote. An operator can accept a rate that changed more.
 const MAX_JUMP: u32 = 5;
-/// A rate may differ from the rate that an operator expects by at most a tenth. The constant is the inverse of a tenth.
+/// A rate may differ from the rate that an operator expects by at most 1/10. The constant is the denominator.
 const MAX_SURPRISE_INVERSE: u32 = 10;
 
-/// The largest spread, in percent. Rates of both sides and of all accounts are compared with each other. So a larger
-/// spread would look like a jump of the rate.
+/// The largest spread, in percent. Each new rate is compared with the newest rate of its currency, which may be of the
+/// other side or of another account. With a larger spread, the difference could look like a jump of the price.
 const MAX_SPREAD: u32 = 10;
 
 /// The reason why a text is not a spread.
@@ -62,7 +62,7 @@ pub fn parse_spread(text: &str) -> Result<Percentage, SpreadError> {
     if *spread.as_decimal() > max { Err(SpreadError::TooLarge) } else { Ok(spread) }
 }
 
-/// An exact positive rate.
+/// An exact positive rate: the price of a coin in USDT or BRL, or of one USD in BRL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(BigDecimal);
 
@@ -90,7 +90,7 @@ impl Rate {
         &self.0
     }
 
-    /// Returns the price of one coin if this rate is the price of `coins`, rounded up.
+    /// Returns the price of one coin, rounded up. `self` is the price of `coins` coins.
     #[must_use]
     pub fn per(&self, coins: &Self) -> Self {
         Self(divide(&self.0, coins, PRICE_DECIMALS, rounding::WITHDRAWAL_RATE).normalized())
@@ -124,8 +124,8 @@ impl fmt::Display for Rate {
 /// The inputs of a rate. The quote stores them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RateInputs {
-    /// The USDT for one coin, as the processor estimates it: the proceeds of its sale for a deposit, or the cost of its
-    /// purchase for a withdrawal. For USDT itself the value is 1.
+    /// The USDT for one coin, as the processor estimates it. For a deposit, the estimate is the proceeds of a sale. For
+    /// a withdrawal, it is the cost of a purchase. For USDT itself, the value is 1.
     pub usdt_per_coin: Rate,
     /// The instant of the estimate.
     pub coin_priced_at: Timestamp,
@@ -133,7 +133,7 @@ pub struct RateInputs {
     pub brl_per_usd: Rate,
     /// The instant of the publication.
     pub usd_priced_at: Timestamp,
-    /// The account's spread, which reduces the value of a payer's coin and raises the price of a recipient's coin.
+    /// The account's spread. The rate of a deposit is lower by this percentage, and the rate of a withdrawal is higher.
     pub spread: Percentage,
 }
 
@@ -212,7 +212,7 @@ pub(super) fn in_reais(coins: CryptoAmount, rate: &Rate, rounding: Rounding) -> 
     Money::parse(&exact.with_scale_round(2, rounding.into()).to_plain_string())
 }
 
-/// Returns the coins that cost `value` at `rate`. The division is exact, and its result is rounded once.
+/// Returns the coins that cost `value` at `rate`. Both are in BRL, or both in USDT. The exact quotient is rounded once.
 pub(super) fn coins_for(
     value: &BigDecimal,
     rate: &Rate,
@@ -227,7 +227,8 @@ fn reais(amount: Money) -> BigDecimal {
     BigDecimal::new(BigInt::from(amount.centavos()), 2)
 }
 
-/// Divides `value` by `by` as whole numbers, because the quotient of two decimals may have infinitely many digits.
+/// Divides `value` by `by`, and rounds the quotient to `decimals` decimals. The division is of whole numbers, because
+/// the quotient of two decimals may have infinitely many digits.
 #[expect(clippy::arithmetic_side_effects, reason = "a BigInt grows instead of overflowing, and a rate is not zero")]
 fn divide(value: &BigDecimal, by: &Rate, decimals: u32, rounding: Rounding) -> BigDecimal {
     let scale = value.fractional_digit_count().max(by.0.fractional_digit_count()).max(0);

@@ -1,6 +1,7 @@
-//! Addresses of coins. The format, the checksum and the network are checked, without a network request.
+//! Addresses of coins. Parsing checks the form and the checksum, and sends no request. Addresses of Ethereum and BNB
+//! Smart Chain have the same form.
 //!
-//! A valid address may still be refused by the processor.
+//! The processor may still refuse a valid address.
 
 mod base58;
 mod evm;
@@ -10,17 +11,17 @@ use std::fmt;
 
 use super::Currency;
 
-/// The maximum length of an address of a supported currency. A bech32 address with a 32-byte program has 62 characters,
-/// and Litecoin's longer prefix adds one.
+/// The maximum length of an address of a supported currency. A bech32 address of Bitcoin has at most 62 characters, and
+/// Litecoin's prefix is one character longer.
 const MAX_LENGTH: usize = 63;
 
-/// The base58 versions of Bitcoin: a public key (`1…`) and a script (`3…`).
+/// The version bytes of Bitcoin's base58 addresses: of a public key (`1…`) and of a script (`3…`).
 const BITCOIN: [u8; 2] = [0x00, 0x05];
-/// The base58 versions of Litecoin: a public key (`L…`) and a script (`M…`).
+/// The version bytes of Litecoin's base58 addresses: of a public key (`L…`) and of a script (`M…`).
 const LITECOIN: [u8; 2] = [0x30, 0x32];
-/// The old base58 version of Litecoin's scripts (`3…`).
+/// The old version byte of Litecoin's scripts (`3…`). Bitcoin uses the same byte, so these addresses are refused.
 const LITECOIN_OLD_SCRIPT: u8 = 0x05;
-/// The base58 version of Tron (`T…`).
+/// The version byte of Tron's base58 addresses (`T…`).
 const TRON: u8 = 0x41;
 
 /// A valid address of a currency, in its normal form.
@@ -149,10 +150,10 @@ mod tests {
         (Currency::UsdtBsc, "0xdAC17F958D2ee523a2206206994597C13D831eC7", AddressError::WrongChecksum),
         (Currency::Ltc, "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n8", AddressError::WrongChecksum),
         (Currency::Ltc, "LVuDpNCSSj6pQ7t9Pv6d6sUkLKoqDEVUnK", AddressError::WrongChecksum),
-        // Version 1 with the checksum of bech32, and version 0 with the checksum of bech32m (BIP-350).
+        // Witness version 1 with the checksum of bech32, and version 0 with the checksum of bech32m (BIP-350).
         (Currency::Btc, "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd", AddressError::WrongChecksum),
         (Currency::Btc, "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh", AddressError::WrongChecksum),
-        // Mixed case, unknown witness versions, wrong lengths of the program, and no program (BIP-350).
+        // Mixed case, unknown witness versions, witness programs of a wrong length, and no program (BIP-350).
         (Currency::Btc, "Bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", AddressError::WrongForm),
         (Currency::Btc, "bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs", AddressError::WrongForm),
         (Currency::Btc, "BC1SW50QGDZ25J", AddressError::WrongForm),
@@ -214,8 +215,8 @@ mod tests {
     #[test]
     fn each_mistyped_character_is_found() {
         for (currency, text, normal) in GOOD {
-            // The checksum of EIP-55 has about as many bits as the address has letters. So it does not find every
-            // mistake, and such addresses are skipped.
+            // Addresses with `0x` are skipped: the checksum of EIP-55 has only about one bit per letter, so not every
+            // mistake is found.
             if text != normal || text.starts_with("0x") {
                 continue;
             }
