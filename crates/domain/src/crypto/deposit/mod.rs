@@ -27,10 +27,10 @@ use crate::merchant::webhook::Postback;
 use crate::money::{Money, MoneyError};
 use crate::text::Text;
 
-/// The merchant's request. The terms of a deposit never change.
+/// The terms of a deposit: the merchant's request. The terms never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DepositTerms {
-    /// The requested amount, before the fee.
+    /// The requested amount in BRL, before the fee.
     pub amount: Money,
     /// The currency of the payer's coins.
     pub currency: Currency,
@@ -38,13 +38,13 @@ pub struct DepositTerms {
     pub description: Option<Text>,
     /// The merchant's identifier of the deposit.
     pub external_id: Option<ExternalId>,
-    /// The endpoint that the merchant named for the events of the deposit.
+    /// An endpoint that receives the events of this deposit, in addition to the subscribed endpoints.
     pub postback: Option<Postback>,
     /// The origin of the request.
     pub origin: Origin,
 }
 
-/// The price of a deposit. Only a new request for an abandoned deposit changes the price.
+/// The price of a deposit. Only [`Deposit::reopen`] changes the price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DepositPrice {
     /// The quote that the deposit used.
@@ -94,13 +94,18 @@ pub struct Deposit {
     pub state: DepositState,
     /// The sums of all credits. A credit whose amount an operator sets adds BRL but no coins.
     pub credited: Credited,
-    /// The comparison of the coins that were credited at the rate with the requested coins. If the first credited
-    /// payment was late, the value is `Late`. Before the first credit, the value is `None`, with one exception. While
-    /// coins wait for an operator because they are too late or too many, the value is `Late` or `Overpaid`.
+    /// The comparison of the credited coins with the requested coins. Only coins that were credited at the rate count.
+    ///
+    /// - Before the first credit, the value is `None`. The first payment in review that is too late or has too many coins
+    ///   changes it to `Late` or `Overpaid`. A dismissal does not change it back.
+    /// - If a credited payment is late and no earlier credit set a value, the value is `Late`. Further credits do not
+    ///   change `Late`.
+    /// - If an operator set the amount of all credits, no coins can be compared. The value is then `None`, or `Late` or
+    ///   `Overpaid` if a credited payment was late or had too many coins.
     pub resolution: Option<Resolution>,
-    /// The instant of the first confirmation on the chain.
+    /// The instant at which this service first recorded that a payment is confirmed on the chain.
     pub confirmed_at: Option<Timestamp>,
-    /// The transaction on the chain, after the processor has reported it.
+    /// The hash of a payment's transaction on the chain. `None` until the processor reports a hash.
     pub tx_hash: Option<String>,
     /// The instant of the next look-up at the processor. `None` if no look-up follows.
     pub due_at: Option<Timestamp>,

@@ -29,7 +29,7 @@ named! {
     pub enum PaymentReview {
         /// The coins are of another currency than the deposit.
         WrongAsset = "wrong_asset",
-        /// The payment arrived later than [`super::LATE_CREDIT_WINDOW`] after the payment period.
+        /// The payment arrived more than [`super::LATE_CREDIT_WINDOW`] after the end of the payment period.
         TooLate = "too_late",
         /// With this payment, more than twice the requested coins would be credited.
         TooMany = "too_many_coins",
@@ -48,10 +48,10 @@ named! {
 pub enum PaymentState {
     /// The value of the coins was credited.
     Credited,
-    /// An operator must decide. Until then no money is credited, or only a part. Exception: with
-    /// [`PaymentReview::FewerCoins`], more is credited than the processor shows.
+    /// An operator must decide. Until then the coins are not credited, except a part that was credited before. With
+    /// [`PaymentReview::FewerCoins`], more coins are credited than the processor now shows.
     Review(PaymentReview),
-    /// An operator decided on a review for this reason, and credited no further money.
+    /// An operator ended the review for this reason, and credited no further money.
     Dismissed(PaymentReview),
 }
 
@@ -68,7 +68,7 @@ pub struct DepositPayment {
     pub processor: AcquirerName,
     /// The coins that the processor shows.
     pub coins: ArrivedCoins,
-    /// The transaction on the chain, if the processor reported it.
+    /// The hash of the transaction on the chain, if the processor reported it.
     pub tx_hash: Option<String>,
     /// The BRL that was credited for the payment, before the fee.
     pub gross: Money,
@@ -76,14 +76,15 @@ pub struct DepositPayment {
     pub fee: Money,
     /// The state.
     pub state: PaymentState,
-    /// The instant at which the payment was first seen.
+    /// The instant at which the first coins of the payment count as arrived.
     pub created_at: Timestamp,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
 named! {
-    /// The relation of a payment to its deposit, also of a payment that waits for an operator.
+    /// The comparison of one payment with the requested coins and the payment period of its deposit. A payment that
+    /// waits for an operator has a value too.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum PaymentResolution {
         /// The payment has the requested coins, or fewer coins with the same value in BRL.
@@ -102,7 +103,7 @@ named! {
 }
 
 impl Deposit {
-    /// Returns the relation of one payment to the deposit.
+    /// Compares one payment with the requested coins and the payment period of the deposit.
     #[must_use]
     pub fn resolution_of(&self, payment: &DepositPayment) -> PaymentResolution {
         let coins = match &payment.coins {
@@ -120,7 +121,7 @@ impl Deposit {
             Ok(Resolution::Exact) => PaymentResolution::Exact,
             Ok(Resolution::Underpaid) => PaymentResolution::Underpaid,
             Ok(Resolution::Late) => PaymentResolution::Late,
-            // The value is out of range only for more coins than can exist.
+            // No error is possible here: the currencies are equal, and only fewer coins than requested are valued.
             Ok(Resolution::Overpaid) | Err(_) => PaymentResolution::Overpaid,
         }
     }
@@ -147,7 +148,7 @@ impl DepositPayment {
 }
 
 impl PaymentState {
-    /// Returns the state's name in the store. The reason of a review is left out.
+    /// Returns the state's name in the store, without the reason of the review.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

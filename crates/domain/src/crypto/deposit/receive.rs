@@ -14,24 +14,24 @@ use crate::event::EventType;
 use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
 use crate::money::{Money, MoneyError};
 
-/// The time after the payment period in which a payment is still credited at the deposit's rate. Merchants do not pay
-/// for the guarantee of the rate. With a longer time, a merchant could wait for a better price, so a later payment
-/// needs an operator.
+/// The time after the payment period in which a payment is still credited at the deposit's rate. With a longer time, a
+/// payer could wait until coins are cheaper on the market, and then pay at the old rate. So a later payment needs an
+/// operator.
 pub const LATE_CREDIT_WINDOW: SignedDuration = SignedDuration::from_hours(1);
-/// The maximum sum of credited coins, as a multiple of the requested coins. Two times allows one payment and its
-/// repetition. A larger sum needs an operator, because the account's limit applies only to the requested amount.
+/// The maximum sum of credited coins, as a multiple of the requested coins. The value allows a payer who pays twice. A
+/// larger sum needs an operator, because the account's limit was checked only for the requested amount.
 const MAX_TIMES_ASKED: u128 = 2;
 
 /// A payment whose coins have arrived at the processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival {
-    /// The processor's identifier.
+    /// The processor's identifier of the payment.
     pub id: ProcessorId,
     /// The coins that arrived.
     pub coins: ArrivedCoins,
-    /// The transaction on the chain, if the processor reported it.
+    /// The hash of the transaction on the chain, if the processor reported it.
     pub tx_hash: Option<String>,
-    /// The instant at which the payment was first seen.
+    /// The instant at which the coins count as arrived. This instant decides whether the payment is late.
     pub seen_at: Timestamp,
 }
 
@@ -46,7 +46,7 @@ pub enum Received {
     AlreadyTaken,
 }
 
-/// A payment and its deposit, after one step.
+/// A payment and its deposit, after a credit or a dismissal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The deposit.
@@ -65,7 +65,7 @@ pub enum ReceiveError {
     /// The payment has no coins.
     #[error("no coins arrived")]
     NoCoins,
-    /// The payment does not wait for a review.
+    /// The payment does not wait for an operator.
     #[error("the payment is not in review")]
     NotInReview,
     /// The review is about coins that the processor no longer shows.
@@ -86,8 +86,8 @@ pub enum ReceiveError {
 }
 
 impl Deposit {
-    /// Credits a payment to the address, or marks the payment for review. `known` is the stored payment, and `None` for
-    /// a new one. Only coins that were not credited before are credited.
+    /// Credits a payment to the deposit's address, or marks the payment for review. Only coins that were not credited
+    /// before are credited. `known` is the payment as it is stored, or `None` if it is not stored yet.
     ///
     /// # Errors
     /// [`ReceiveError`].
@@ -130,9 +130,13 @@ impl Deposit {
         Ok(Received::Credited(Box::new(resolved)))
     }
 
-    /// Returns the payment with a mark for review, because the processor shows coins but reports an error or an expiry.
-    /// Returns `None` if nothing changes: the payment is credited, its review has or had another reason, or the coins
-    /// are the same as before.
+    /// Marks a payment for review, because the processor shows coins but reports an error or an expiry. The reason is
+    /// [`PaymentReview::NotFinished`].
+    ///
+    /// Returns `None` if the stored payment, `known`, stays unchanged:
+    /// - it is credited;
+    /// - it is in review or dismissed for another reason; or
+    /// - the processor shows the same coins as before.
     #[must_use]
     pub fn unfinished(&self, known: Option<DepositPayment>, arrival: &Arrival) -> Option<DepositPayment> {
         let payment = match known {
@@ -144,8 +148,8 @@ impl Deposit {
         Some(DepositPayment { state, ..payment.showing(arrival) })
     }
 
-    /// Credits `gross` for a payment in review, because an operator decided so. There is no fee. The credited coins of
-    /// the deposit stay unchanged, because no rate was applied.
+    /// Credits the amount `gross` for a payment in review, as an operator decided. No fee is subtracted. The credited
+    /// coins of the deposit stay unchanged, because no rate was applied.
     ///
     /// # Errors
     /// [`ReceiveError::NotInReview`], [`ReceiveError::NothingLeft`], [`ReceiveError::NotIssued`],
@@ -165,7 +169,7 @@ impl Deposit {
         self.credit(payment, issued, gain, is_late, at)
     }
 
-    /// Credits all coins of a payment in review at the deposit's rate, less the fee, because an operator decided so.
+    /// Credits all coins of a payment in review at the deposit's rate, less the fee, as an operator decided.
     ///
     /// # Errors
     /// [`ReceiveError::NotInReview`], [`ReceiveError::NothingLeft`], [`ReceiveError::NotIssued`],
@@ -193,8 +197,9 @@ impl Deposit {
         }
     }
 
-    /// Returns the increase of the credited sums if `total` coins are credited. The value and the fee are computed from
-    /// the sum of all coins. So several payments have the same credit as one payment of all coins.
+    /// Returns the increase of the credited BRL and of the fee, if `total` is the new sum of credited coins. The field
+    /// `coins` of the result is `total`, not an increase. The value and the fee are computed from the sum of all coins.
+    /// So several payments have the same credit as one payment of all coins.
     fn gain(&self, total: CryptoAmount) -> Result<Credited, ReceiveError> {
         let (worth_before, worth) = (self.worth_of(self.credited.coins)?, self.worth_of(total)?);
         let (fee_before, fee) = (self.price.fee_rule.fee(worth_before)?, self.price.fee_rule.fee(worth)?);
@@ -217,8 +222,8 @@ impl Deposit {
         }
     }
 
-    /// Returns all coins of a payment that can be credited, or the reason why the payment needs a review. `before` is
-    /// the number of its coins that were credited before.
+    /// Returns all coins of the payment, or the reason why the payment needs a review. `before` is the part of these
+    /// coins that was credited before.
     fn reason_for_review(
         &self,
         payment: &DepositPayment,
@@ -253,8 +258,8 @@ impl Deposit {
         }
     }
 
-    /// Returns the BRL value of all coins. The requested coins have exactly the value of the requested amount, although
-    /// their number was rounded up.
+    /// Returns the BRL value of `total`. The requested coins are worth exactly the requested amount, although their
+    /// number was rounded up.
     fn worth_of(&self, total: CryptoAmount) -> Result<Money, ReceiveError> {
         match total.compare(self.price.coins)? {
             Ordering::Equal => Ok(self.terms.amount),
@@ -262,7 +267,7 @@ impl Deposit {
         }
     }
 
-    /// Adds `gain` to the credited sums. `gain.coins` is already the new sum.
+    /// Adds `gain.gross` and `gain.fee` to the credited sums. `gain.coins` is already the new sum.
     fn credit(
         self,
         payment: DepositPayment,
@@ -274,9 +279,9 @@ impl Deposit {
         let transfers = self.transfers(gain.gross.checked_sub(gain.fee)?, gain.fee);
         let gross = self.credited.gross.checked_add(gain.gross)?;
         let credited = Credited { coins: gain.coins, gross, fee: self.credited.fee.checked_add(gain.fee)? };
-        // Before the first credit, the stored resolution can be that of another payment, which still waits for an
-        // operator. If an operator set the amount of the credit, no coins can be compared, so the reason of the
-        // payment's own review decides.
+        // Before the first credit, the stored resolution is ignored, because it can belong to another payment in
+        // review. If no coins were credited at the rate, there are no coins to compare. Then the reason of this
+        // payment's review decides.
         let resolution = match self.resolution.filter(|_| self.is_credited()) {
             Some(Resolution::Late) => Some(Resolution::Late),
             None if is_late => Some(Resolution::Late),

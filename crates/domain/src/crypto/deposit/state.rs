@@ -21,9 +21,10 @@ pub struct Issued {
 /// The state of a deposit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DepositState {
-    /// The address is requested from the processor. The deposit is not visible yet.
+    /// The address is requested from the processor. The API does not show the deposit yet.
     Creating,
-    /// The processor certainly issued no address. The deposit is not visible. A retry of its creation can reopen it.
+    /// The creation ended without an address for the payer. The API does not show the deposit. A repeat of the request
+    /// can reopen it.
     Abandoned {
         /// The instant at which the deposit was abandoned.
         at: Timestamp,
@@ -50,10 +51,10 @@ pub enum DepositState {
     Expired {
         /// The processor's data.
         issued: Issued,
-        /// The instant of the expiry.
+        /// The instant at which the expiry was stored.
         at: Timestamp,
     },
-    /// The processor reports an error, or an operator dismissed the coins, and nothing was credited.
+    /// Nothing was credited, because the processor reported an error or an operator dismissed the coins.
     Failed {
         /// The processor's data.
         issued: Issued,
@@ -95,16 +96,17 @@ named! {
 }
 
 named! {
-    /// The comparison of the credited coins with the requested coins.
+    /// The comparison of the credited coins with the requested coins. [`super::Deposit::resolution`] describes when a
+    /// value is set.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Resolution {
-        /// The coins are as many as requested, or have the requested value.
+        /// The coins are as many as requested, or fewer with the same value in BRL.
         Exact = "exact",
-        /// The coins have less than the requested value.
+        /// The coins have less than the requested value in BRL.
         Underpaid = "underpaid",
         /// The coins are more than requested, in one payment or in several.
         Overpaid = "overpaid",
-        /// The first credited payment arrived after the payment period.
+        /// The payment that decided this value arrived after the payment period.
         Late = "late",
     }
 }

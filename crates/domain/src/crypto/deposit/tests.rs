@@ -142,7 +142,7 @@ fn payment_after_an_early_expiry_is_late() {
         };
         assert_eq!(got.deposit.resolution, Some(expected), "{after_s}");
     }
-    // The end of the payment period does not become later.
+    // An expiry that is stored later does not move the end of the payment period.
     let DepositStep::Taken { deposit: late, .. } = deposit(DepositStatus::Pending).expire(expiry() + 1.hour()).unwrap()
     else {
         panic!("the deposit was pending")
@@ -190,7 +190,7 @@ fn operator_credits_or_dismisses_a_payment_once() {
     let got = waiting.clone().credit_reviewed((*payment).clone(), fifty, later()).unwrap();
     assert_eq!(movements(&got.transfers), ["crypto:now > available crypto_deposit 50.00"]);
     assert_eq!(got.deposit.state.status(), DepositStatus::Underpaid);
-    // The payment of the requested coins has the same value as without the operator's credit.
+    // The requested coins are credited with R$ 100.00, in addition to the R$ 50.00 of the operator.
     let paid = credited(got.deposit.clone(), arrival("1", "18.518519"));
     assert_eq!(sums(&paid.deposit), ["18.518519", "150.00", "1.50", "148.50"]);
     let repeat = got.deposit.credit_reviewed(got.payment, fifty, later());
@@ -213,7 +213,7 @@ fn operator_credit_changes_the_status_and_not_the_resolution() {
         let got = waiting.credit_reviewed(*payment, gross, later()).unwrap().deposit;
         assert_eq!((got.state.status(), got.resolution), (status, None));
         assert_eq!(sums(&got), ["0".to_owned(), gross.to_string(), "0.00".to_owned(), gross.to_string()]);
-        // Coins that are credited at the rate still decide the resolution.
+        // Coins that are credited at the rate later decide the resolution.
         let paid = credited(got, arrival("1", "18.518519")).deposit;
         assert_eq!((paid.state.status(), paid.resolution), (DepositStatus::Completed, Some(Resolution::Exact)));
     }
@@ -274,7 +274,7 @@ fn dismissed_unfinished_payment_is_reviewed_if_it_finishes() {
     let finished = failed.clone().receive(Some(payment), arrival("1", "18.518519"), later()).unwrap();
     let Received::Review(payment) = finished else { panic!("{finished:?}") };
     assert_eq!(payment.state, PaymentState::Review(PaymentReview::UnexpectedState));
-    // The second decision is final.
+    // After the second dismissal, the same coins are not reviewed again.
     let again = failed.receive(Some(payment.dismiss().unwrap()), arrival("1", "18.518519"), later());
     assert_eq!(again, Ok(Received::AlreadyTaken));
 }

@@ -79,7 +79,7 @@ impl Deposit {
         Ok(taken(Self { state: DepositState::Creating, price, ..self }, None))
     }
 
-    /// Records that a payment was seen on the chain, even after the payment period.
+    /// Records that a payment was seen on the chain. A deposit that has expired or failed becomes confirming too.
     ///
     /// # Errors
     /// [`DepositError::InvalidState`] if the deposit was not issued, or if the coins were returned.
@@ -119,7 +119,7 @@ impl Deposit {
     /// `at`, and later coins are late.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] if the deposit does not wait for a payment.
+    /// [`DepositError::InvalidState`] if the deposit is neither pending nor expired.
     pub fn expire(self, at: Timestamp) -> Result<DepositStep, DepositError> {
         match &self.state {
             DepositState::Pending(issued) => {
@@ -141,7 +141,7 @@ impl Deposit {
     /// Records that the processor reports an error, and that no money was credited.
     ///
     /// # Errors
-    /// [`DepositError::InvalidState`] if the deposit was not issued, or if money was credited or the coins were
+    /// [`DepositError::InvalidState`] if the deposit was not issued, if money was credited, or if the coins were
     /// returned.
     pub fn fail(self, at: Timestamp) -> Result<DepositStep, DepositError> {
         match &self.state {
@@ -182,9 +182,12 @@ impl Deposit {
 
     /// Records that a payment waits for an operator. Returns the deposit and the events to publish.
     ///
-    /// Coins that are too late or too many are confirmed on the chain, so the deposit shows them before the decision.
-    /// The event of the confirmation is published and, before the first credit, the resolution is set. Other payments
-    /// change nothing.
+    /// Only coins that are too late or too many change the deposit. Such coins are confirmed on the chain, so the
+    /// deposit shows them before the decision:
+    /// - The first confirmation is recorded, with its event.
+    /// - The resolution is set, if nothing is credited and no resolution is set.
+    /// - If the coins are too late, a pending deposit expires.
+    /// - If the first payment has too many coins, a pending deposit becomes confirming.
     #[must_use]
     pub fn await_decision(self, payment: &DepositPayment, at: Timestamp) -> (Self, Vec<EventType>) {
         let Some(shown) = payment.resolution_in_review() else { return (self, Vec::new()) };
@@ -211,7 +214,7 @@ impl Deposit {
         (Self { state, resolution, confirmed_at, ..self }, ended.into_iter().chain(first).collect())
     }
 
-    /// Records that an operator dismissed a payment. A deposit that is confirming because of this payment fails.
+    /// Records that an operator dismissed a payment. A confirming deposit fails if this is its first payment.
     #[must_use]
     pub fn end_by_dismissal(self, payment: &DepositPayment, at: Timestamp) -> DepositStep {
         match &self.state {

@@ -1,4 +1,4 @@
-//! Tests every pair of state and action of a payment to a deposit with one table, including the credited BRL.
+//! Tests every action in every state of a payment to a deposit with one table. The table includes the credited BRL.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use jiff::ToSpan as _;
@@ -44,9 +44,14 @@ const UNEXPECTED: &str = PaymentReview::UnexpectedState.as_str();
 const FEWER: &str = PaymentReview::FewerCoins.as_str();
 const NOT_FINISHED: &str = PaymentReview::NotFinished.as_str();
 
-/// The expected result of each pair: the BRL that is credited now, the reason of a review, `dismissed`, `same` for a
-/// repeat, or `no` for an error. A coin is worth R$ 5.40. Reviews of another asset have a test below the table, because
-/// their coins are not those of the deposit's currency.
+/// The expected result of each pair:
+/// - an amount: the BRL that this action credits (one coin is worth R$ 5.40);
+/// - a reason: the payment is then in review for this reason;
+/// - `dismissed`: the payment is dismissed;
+/// - `same`: nothing changes;
+/// - `no`: an error.
+///
+/// The state `Review(WrongAsset)` has its own test below, because its coins are not of the deposit's currency.
 const TABLE: [(PaymentState, [&str; 8]); 12] = [
     //                                                    same        more        fewer  unfinished  unfinished more  credit  at rate  dismiss
     (PaymentState::Credited, ["same", "5.40", FEWER, "same", "same", "no", "no", "no"]),
@@ -93,7 +98,7 @@ const TABLE: [(PaymentState, [&str; 8]); 12] = [
     ),
 ];
 
-/// Returns a deposit and its payment of 9 coins in this state. Only a credited payment has credited money.
+/// Returns a deposit and its payment of 9 coins in this state. In every state except `Credited`, no money was credited.
 fn stored(state: PaymentState) -> (Deposit, DepositPayment) {
     let waiting = deposit(DepositStatus::Pending);
     let Resolved { deposit, payment, .. } = credited(waiting.clone(), arrival("1", "9"));
@@ -194,10 +199,10 @@ fn coins_in_review_are_shown_by_resolution_and_event() {
         (Expired, "5745459419", "18.518519", late, Expired, Some(Resolution::Late), &[Confirmed][..]),
         (Pending, "5745459419", "18.518519", late, Expired, Some(Resolution::Late), &[Ended, Confirmed]),
         (Pending, "5745459419", "40", start(), Confirming, Some(Resolution::Overpaid), &[Confirmed]),
-        // The first payment can still arrive.
+        // The deposit stays pending, because its first payment can still arrive.
         (Pending, "2", "40", start(), Pending, Some(Resolution::Overpaid), &[Confirmed]),
         (Failed, "2", "18.518519", late, Failed, Some(Resolution::Late), &[Confirmed]),
-        // The first credit stays visible, and the event was published before.
+        // The resolution of the first credit stays. The event was published before.
         (Completed, "2", "18.518519", late, Completed, Some(Resolution::Exact), &[]),
         (Refunded, "2", "18.518519", start(), Refunded, None, &[]),
     ] {

@@ -1,4 +1,4 @@
-//! Tests every pair of state and action of a deposit with one table, including the credits and the events.
+//! Tests every action in every state of a deposit with one table. The table includes payments and events.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use jiff::{Timestamp, ToSpan as _};
@@ -12,6 +12,7 @@ use crate::rate::Percentage;
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Issue,
+    /// The processor issues another address.
     IssueOther,
     Abandon,
     Reopen,
@@ -46,7 +47,7 @@ const ACTIONS: [Action; 11] = [
 /// - `no`: an error;
 /// - `review`: the payment waits for an operator.
 ///
-/// In this table, completed and underpaid deposits were credited before.
+/// The completed and underpaid deposits of this table have a credited payment. Arriving coins are a second payment.
 const TABLE: [(DepositStatus, [&str; 11]); 9] = [
     //                         issue      other  abandon      reopen      see           confirm        expire      fail       refund       receive       half
     (
