@@ -122,8 +122,8 @@ impl Charge {
     /// acquirer. If `upstream_end` is earlier than the stored end, the charge expires at `upstream_end`.
     ///
     /// # Errors
-    /// [`ChargeError::NotYetExpired`] before the earlier of the two ends. [`ChargeError::InvalidState`] if the charge
-    /// is not pending and not expired.
+    /// [`ChargeError::NotYetExpired`] if `at` is before the earlier of the two ends. [`ChargeError::InvalidState`] if the
+    /// charge is neither pending nor expired.
     pub fn expire(self, upstream_end: Timestamp, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Pending(issued) => {
@@ -193,8 +193,9 @@ impl Charge {
 
     /// Credits a Pix for this charge. Every amount is credited, in every state of the charge.
     ///
-    /// If `release_delay_s` is positive, the creator's part stays in `pending` for that many seconds. The shares of
-    /// other accounts do not wait. The store credits each end-to-end id once, so a second credit of a Pix fails there.
+    /// If `release_delay_s` is positive, the part of the charge's account stays in `pending` for that many seconds. The
+    /// shares of other accounts do not wait. The store credits each end-to-end id once, so a second credit of a Pix
+    /// fails there.
     ///
     /// # Errors
     /// [`ChargeError::Money`] if an amount is out of range. [`ChargeError::Unbalanced`] if the fee exceeds the amount.

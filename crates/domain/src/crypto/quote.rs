@@ -8,7 +8,7 @@ use crate::fee::FeeRule;
 use crate::ids::{AccountId, CryptoQuoteId};
 use crate::money::{Money, MoneyError};
 
-/// The time for which a quote can be used.
+/// The time for which a quote can be used: one minute.
 pub const LIFETIME: SignedDuration = SignedDuration::from_secs(60);
 
 /// The terms that a quote prices. The quote can be used only for these terms.

@@ -96,8 +96,8 @@ pub struct Deposit {
     pub credited: Credited,
     /// The comparison of the credited coins with the requested coins. Only coins that were credited at the rate count.
     ///
-    /// - Before the first credit, the value is `None`. The first payment in review that is too late or has too many coins
-    ///   changes it to `Late` or `Overpaid`. A dismissal does not change it back.
+    /// - Before the first credit, the value is `None`. The first payment in review that is too late, or has too many
+    ///   coins, changes the value to `Late` or `Overpaid`. A dismissal does not change it back.
     /// - If a credited payment is late and no earlier credit set a value, the value is `Late`. Further credits do not
     ///   change `Late`.
     /// - If an operator set the amount of all credits, no coins can be compared. The value is then `None`, or `Late` or

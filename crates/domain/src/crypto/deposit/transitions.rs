@@ -245,7 +245,7 @@ impl Deposit {
         Self { due_at, attempts, ..self }
     }
 
-    /// Returns whether a payment that was seen at `at` is credited at the deposit's rate.
+    /// Returns whether a payment that was seen at `at` is early enough for a credit at the deposit's rate.
     #[must_use]
     pub fn accepts_payment_of(&self, at: Timestamp) -> bool {
         self.is_within(LATE_CREDIT_WINDOW, at)
