@@ -122,8 +122,8 @@ impl Charge {
     /// acquirer. If `upstream_end` is earlier than the stored end, the charge expires at `upstream_end`.
     ///
     /// # Errors
-    /// [`ChargeError::NotYetExpired`] if `at` is before the earlier of the two ends. [`ChargeError::InvalidState`] if the
-    /// charge is neither pending nor expired.
+    /// [`ChargeError::NotYetExpired`] if `at` is before the earlier of the two ends. [`ChargeError::InvalidState`] if
+    /// the charge is neither pending nor expired.
     pub fn expire(self, upstream_end: Timestamp, at: Timestamp) -> Result<Step, ChargeError> {
         match &self.state {
             ChargeState::Pending(issued) => {
