@@ -23,8 +23,8 @@ pub const DAYS: i64 = 30;
 const STEP: u32 = 10_000;
 /// The largest number of steps of [`DailyTotals::catch_up`]. Together they count at most 50 million entries.
 const MAX_STEPS: u32 = 5_000;
-/// Entries of this last period are read again each time. A node whose clock is behind may still store an entry with an
-/// earlier id.
+/// Entries that are younger than this are not kept in memory. They are read again each time, because a node whose clock
+/// is behind may still store an entry with a smaller id.
 const SETTLED_AFTER: SignedDuration = SignedDuration::from_mins(2);
 /// The largest number of accounts with sums in memory. Each account has at most 720 hours. When the limit is reached,
 /// the sums of all accounts are removed from memory and computed again.
@@ -39,8 +39,9 @@ pub struct DailyTotals(Arc<Mutex<HashMap<AccountId, Counted>>>);
 /// The sums of an account, up to the last counted entry.
 #[derive(Debug, Clone)]
 struct Counted {
+    /// The id of the last counted entry, or the smallest id of the first day.
     after: EntryId,
-    /// The credits and debits in centavos, by hours since 1970.
+    /// The credits and debits in centavos. The key is the number of whole hours since 1970, in UTC.
     hours: BTreeMap<i64, (i64, i64)>,
     is_catching_up: bool,
 }
@@ -61,7 +62,7 @@ pub struct DayTotal {
 pub struct Totals {
     /// The days in ascending order. The last day is today.
     pub days: Vec<DayTotal>,
-    /// `false` if some entries are not counted yet. [`DailyTotals::catch_up`] counts them.
+    /// `false` if entries may be missing in the sums. [`DailyTotals::catch_up`] counts them.
     pub is_complete: bool,
 }
 
@@ -82,7 +83,8 @@ impl DailyTotals {
         Ok(Totals { days: days(now, &counted), is_complete })
     }
 
-    /// Counts the remaining entries of the account. Returns at once if another task counts them.
+    /// Counts all entries that are not counted yet, for later calls of [`Self::read`]. Returns at once if another task
+    /// counts them.
     ///
     /// # Errors
     /// [`QueryError`].
@@ -114,7 +116,8 @@ impl DailyTotals {
         Ok((counted, sums.entries >= STEP))
     }
 
-    /// Returns the sums of the account that are in memory. Sums of hours before the first day are removed.
+    /// Returns the account's sums from memory, empty at first. Sums of hours before the first of the 30 days are
+    /// removed.
     fn begin(&self, account: AccountId, now: Timestamp) -> Counted {
         let first = beginning(now);
         let new = || Counted { after: first_id(first), hours: BTreeMap::new(), is_catching_up: false };
@@ -168,13 +171,13 @@ impl Counted {
     }
 }
 
-/// Returns the first day that has sums.
+/// Returns the first of the 30 days.
 fn first_day(now: Timestamp) -> Date {
     let today = now.to_zoned(sao_paulo()).date();
     today.saturating_sub(DAYS.saturating_sub(1).days())
 }
 
-/// Returns the beginning of the first day that has sums.
+/// Returns the beginning of the first of the 30 days.
 fn beginning(now: Timestamp) -> Timestamp {
     first_day(now).to_zoned(sao_paulo()).map_or(Timestamp::MIN, |start| start.timestamp())
 }
@@ -187,7 +190,7 @@ fn first_id(at: Timestamp) -> EntryId {
     EntryId::new(Builder::from_unix_timestamp_millis(at_ms, &[0; 10]).into_uuid())
 }
 
-/// Returns all days, including days without entries.
+/// Returns the sums of all 30 days, including days without entries.
 fn days(now: Timestamp, counted: &Counted) -> Vec<DayTotal> {
     let (zone, first) = (sao_paulo(), first_day(now));
     let mut sums: BTreeMap<Date, (i64, i64)> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Spans of time in requests. A span has days of São Paulo, first and last day included, or exact instants.
+//! Spans of time in requests. The start and the end of a span are days in São Paulo or exact instants. Both are part of
+//! the span.
 
 use std::borrow::Cow;
 
@@ -21,7 +22,7 @@ const SHOWN_STEP: SignedDuration = SignedDuration::from_millis(1);
 const FINEST_STEP: SignedDuration = SignedDuration::from_micros(1);
 /// The number of nanoseconds in a millisecond.
 const NANOS_PER_MILLI: i32 = 1_000_000;
-/// The error text for a text that is not a day and not an instant.
+/// The error text for a text that is neither a day nor an instant.
 const NEITHER: &str = "must be a day as YYYY-MM-DD or an instant as in 2026-01-31T12:00:00Z";
 
 /// Returns the first instant of a span that starts with `text`.
@@ -69,7 +70,7 @@ fn read(text: &str) -> Result<Moment, Cow<'static, str>> {
     if text.contains(' ') {
         return Err("must not contain blanks; in a query string `+` is written %2B".into());
     }
-    // RFC 3339 does not permit a zone in brackets.
+    // The parser accepts a zone in brackets, but RFC 3339 does not permit one.
     let instant = Some(text).filter(|text| !text.contains('[')).and_then(|text| text.parse().ok());
     instant.map(Moment::Instant).ok_or(Cow::Borrowed(NEITHER))
 }

@@ -6,11 +6,17 @@ use jiff::{SignedDuration, Timestamp};
 use crate::ports::Ports;
 use crate::work::{Pass, WorkError};
 
-/// Stored responses are kept for 30 days.
+/// Idempotency records and their stored responses are kept for 30 days. Records that a worker must resume are kept
+/// longer.
 const IDEMPOTENCY_RECORDS_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// Processed callbacks, unused quotes, commit marks, and expired sessions and confirmations are kept for one day, so that
-/// an operator can inspect them. A commit mark is a row that shows that a batch was committed. Used quotes are never
-/// removed: they explain the price of their operation, and a new rate is compared with the newest quote.
+/// These rows are kept for one day, so that an operator can inspect them:
+/// - processed callbacks;
+/// - quotes that expired unused;
+/// - commit marks: rows that record whether a batch was committed;
+/// - expired sessions and confirmations.
+///
+/// Used quotes are never removed: they explain the price of their operation, and a new rate is compared with the newest
+/// quote.
 const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
 /// Events and unmatched callbacks are kept for 90 days, so that consumers and operators can catch up.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);

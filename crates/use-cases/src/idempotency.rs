@@ -41,7 +41,7 @@ pub(crate) enum KeyInUse {
 }
 
 impl KeyInUse {
-    /// The value if another process has just started the request, or is about to finish it.
+    /// The reason if another process has just started the request, or is about to finish it.
     pub(crate) const SOON: Self = Self::InProgress { retry_after_s: RETRY_AFTER_S };
 }
 
@@ -50,23 +50,23 @@ impl KeyInUse {
 pub(crate) enum ReplayDecision {
     /// The request has a stored response.
     Answered(Response),
-    /// No process works on the request, so its unfinished creation is resumed.
+    /// The request has no response, and no process works on it. Its creation is resumed, or ended with a response.
     Orphaned(IdempotencyRecord),
 }
 
-/// The result of storing a response under an unused key.
+/// The result of an attempt to store a response under a new key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stored {
     /// The response is stored.
     Answered(Response),
-    /// The key is already used, and has this record.
+    /// The key is not new. The response is not stored, and this is the record of the key.
     Known(IdempotencyRecord),
 }
 
 /// A lease on an unfinished request. Only the holder of the lease may finish the request.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestLease {
-    /// The record of the key.
+    /// The account and the key of the record.
     pub name: IdempotencyRef,
     /// The fence of the lease.
     pub fence: i64,
@@ -97,12 +97,12 @@ impl IdempotentRequest {
         IdempotencyChange::Take(NewIdempotencyRecord { name, fingerprint, resource, lease_until, answer })
     }
 
-    /// Returns the lease of the record that was inserted at `now`.
+    /// Returns the lease of this process on the record that it inserted at `now`.
     pub(crate) fn holding(&self, now: Timestamp) -> RequestLease {
         RequestLease { name: self.name.clone(), fence: 1, request: self.request, until: lease_from(now) }
     }
 
-    /// Decides about a request whose key is known.
+    /// Decides how to answer a request whose key is known. `record` is the record of the key.
     pub(crate) fn repeats(&self, record: IdempotencyRecord, now: Timestamp) -> Result<ReplayDecision, KeyInUse> {
         if record.fingerprint != self.fingerprint {
             return Err(KeyInUse::Conflict);
@@ -118,7 +118,7 @@ impl IdempotentRequest {
 }
 
 impl RequestLease {
-    /// Returns the new lease, and the change by which its holder takes over the record at `now`.
+    /// Returns the change that takes over the record at `now`, and the new lease.
     pub(crate) fn taken_over(
         record: &IdempotencyRecord,
         request: RequestId,
@@ -140,8 +140,8 @@ impl RequestLease {
         IdempotencyChange::Release { name: self.name.clone(), fence: self.fence, due_at: None }
     }
 
-    /// Returns the change that ends the lease and makes the request due for workers. The first pause is 2 s, and the
-    /// pauses grow.
+    /// Returns the change that ends the lease and makes the request due for workers after a pause. The first pause is
+    /// 2 s. Each takeover doubles the pause, up to five minutes.
     pub(crate) fn postpones(&self, now: Timestamp) -> IdempotencyChange {
         let doublings = u32::try_from(self.fence.clamp(1, 16)).unwrap_or(1);
         let due_at = Some(now.saturating_add(doubled(doublings)).unwrap_or(Timestamp::MAX));
@@ -158,7 +158,8 @@ pub(crate) fn stored_response(record: IdempotencyRecord) -> Result<Response, Key
 /// Stores the response to a request that found an existing resource, so that a repeat returns the same bytes. `body` is
 /// the body of the response.
 ///
-/// If the key has an earlier abandoned creation, the response ends that creation.
+/// If an earlier creation under this key was abandoned, the response is stored in its record. That creation is then
+/// never resumed.
 pub(crate) async fn remember<R>(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -176,7 +177,7 @@ pub(crate) async fn remember<R>(
     }
 }
 
-/// Stores the response under an unused key. If the key is already used, returns its record.
+/// Stores the response under a new key. If the key is not new, stores nothing and returns the record of the key.
 pub(crate) async fn keep_answer(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -189,8 +190,8 @@ pub(crate) async fn keep_answer(
     Ok(other.map_or(Stored::Answered(response), Stored::Known))
 }
 
-/// Stores the response to a request whose creation no process works on. The creation is not resumed. If another process
-/// has stored a response first, returns that response.
+/// Stores the response in `record`, which has no response and on which no process works. The creation of the record is
+/// then never resumed. If another process has stored a response first, returns that response.
 pub(crate) async fn answer_orphaned<R>(
     ports: &Ports,
     call: &IdempotentRequest,
@@ -205,8 +206,8 @@ pub(crate) async fn answer_orphaned<R>(
     }
 }
 
-/// Makes a record due again after `pause`. Its fence is unchanged, so its creation is not taken over. If another process
-/// changed the record, nothing changes.
+/// Makes a record due again after `pause`. Its fence is unchanged, so its creation is not taken over. If another
+/// process changed the record, nothing changes.
 pub(crate) async fn postpone(
     ports: &Ports,
     record: &IdempotencyRecord,
@@ -233,7 +234,7 @@ async fn keep(
 }
 
 /// Returns the seconds after which the caller should repeat. While the first request may still be running, the time is
-/// short. Afterwards it is the rest of the lease.
+/// short. Afterwards its process has probably crashed, and the time is the rest of the lease.
 fn retry_after_s(record: &IdempotencyRecord, now: Timestamp) -> u32 {
     let left = record.lease_until.duration_since(now);
     if REQUEST_LEASE.saturating_sub(left) < POST_WITHIN {

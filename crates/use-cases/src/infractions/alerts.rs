@@ -9,8 +9,8 @@ use crate::ports::Ports;
 use crate::upstream_order::commit_update;
 use crate::work::WorkError;
 
-/// The largest number of infractions that one pass reads. The nearest deadlines come first. Many infractions can have
-/// the same deadline: the end of a day.
+/// The largest number of infractions that one pass reads, the nearest deadlines first. The number is large because many
+/// infractions can have the same deadline, the end of a day.
 const MOST: u32 = 10_000;
 
 /// An alert that was raised.

@@ -16,7 +16,7 @@ use crate::store_error::{MAX_COMMIT_RETRIES, RETRY_AFTER_S, StoreError};
 use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
-/// The reason why the acquirer does not have the defense, or may not have it.
+/// The reason why a defense was not submitted, or why its arrival is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DefendError {
     /// The account is not permitted to defend.
@@ -41,7 +41,7 @@ pub enum DefendError {
     #[error("the acquirer did not accept the defense")]
     AcquirerUnavailable,
     /// The defense may have arrived. A worker checks this, and sends the defense again if necessary. If the caller
-    /// submits the same defense again, the request is a repeat.
+    /// submits the same defense again, only its outcome is read.
     #[error("the outcome of the defense is still unknown")]
     Unknown {
         /// Seconds until the caller should repeat the request.
@@ -58,8 +58,8 @@ struct DefenseText {
     evidence_url: Option<Text>,
 }
 
-/// Submits a defense against an infraction of the account, and returns the updated infraction. A request with the same
-/// defense is a repeat.
+/// Submits a defense against an infraction of the account, and returns the updated infraction. If the infraction
+/// already has the same defense, the defense is not sent a second time.
 ///
 /// # Errors
 /// [`DefendError`].
@@ -122,8 +122,8 @@ fn is_over(ports: &Ports, infraction: &Infraction) -> bool {
     infraction.deadline_at.is_some_and(|deadline| ports.clock.now() > deadline)
 }
 
-/// Withdraws a defense that certainly did not arrive. If another process has newer evidence, the result follows from
-/// that evidence.
+/// Withdraws a defense that certainly did not arrive, and returns the error `why`. If another process has changed the
+/// infraction since the sending, the result follows from its new state instead.
 async fn abandon_defense(
     ports: &Ports,
     infraction: Infraction,
@@ -137,7 +137,8 @@ async fn abandon_defense(
     response_of(infraction, submitted)
 }
 
-/// Answers a repeat of the stored defense. If its arrival is still unknown, the acquirer is read first.
+/// Answers a request with the defense that is already stored. If its arrival is still unknown, the acquirer is read
+/// first.
 async fn answer_repeat(
     ports: &Ports,
     infraction: Infraction,

@@ -10,8 +10,8 @@ use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 use crate::upstream_order::StoredRecord as _;
 
-/// Returns the request that submits the defense to the acquirer. Returns `None` if the infraction has no defense text
-/// of this service.
+/// Returns the request that submits the defense to the acquirer. Returns `None` if the infraction has no defense, or if
+/// its text is unknown.
 pub(super) fn order(infraction: &Infraction) -> Option<DefenseOrder> {
     let defense = infraction.defense.as_ref()?;
     let text = defense.text.as_ref()?.as_str().to_owned();
@@ -38,8 +38,8 @@ pub(super) async fn note_receipt(ports: &Ports, sent: &Infraction) -> Result<Inf
     Err(StoreError::contended())
 }
 
-/// Withdraws a defense that the acquirer certainly does not have. Has no effect if the defense was sent again or its
-/// state changed meanwhile.
+/// Withdraws a defense that the acquirer certainly does not have. Has no effect if the defense was sent again
+/// meanwhile, or if the infraction no longer waits for its arrival.
 pub(super) async fn withdraw(ports: &Ports, sent: &Infraction) -> Result<Infraction, StoreError> {
     let mut infraction = sent.clone();
     for _ in 0..MAX_COMMIT_RETRIES {

@@ -9,8 +9,8 @@ use cais_domain::payment::CreditedPayment;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The records of a disputed Pix. The charge is read first. Each change of a block's limit or of a refund also changes
-/// the charge's version. So a commit that writes the charge fails if the other records are outdated.
+/// The records of a disputed Pix. The charge is read first. Each change of a refund or of an infraction's limit also
+/// changes the charge's version. So a commit that writes the charge fails if the other records are outdated.
 pub(super) struct DisputeContext {
     charge: Charge,
     payment: CreditedPayment,

@@ -7,11 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 
 /// If the infraction's start is known, the first search covers this time before and after it.
 const AROUND: SignedDuration = SignedDuration::from_hours(1);
-/// If the start is unknown, the first search covers this time before now.
+/// The next search covers this time before now. If the start is unknown, this search is the first.
 const LATELY: SignedDuration = SignedDuration::from_hours(24);
 /// The longest span of one request. Acquirers refuse longer spans.
 pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The time before now that the searches cover. A Pix can be disputed for 80 days, and some acquirers report the
+/// All searches together reach back this far from now. A Pix can be disputed for 80 days, and some acquirers report the
 /// dispute later.
 pub(super) const FARTHEST: SignedDuration = SignedDuration::from_hours(90 * 24);
 
@@ -24,7 +24,8 @@ pub(super) struct ReadDeadline {
     pub pages: u32,
 }
 
-/// The limits while a caller waits. The API answers a POST within 10 s, and sending may use 5 s of them.
+/// The limits while a caller waits. This service answers a POST within 10 s, and the request that sends the defense may
+/// use 5 s of them.
 pub(super) const REQUEST_DEADLINE: ReadDeadline = ReadDeadline { budget: Duration::from_secs(1), pages: 3 };
 /// The limits of a worker.
 pub(super) const BACKGROUND_DEADLINE: ReadDeadline = ReadDeadline { budget: Duration::from_secs(10), pages: 300 };

@@ -1,5 +1,5 @@
-//! Selects the returns of a received Pix that infractions caused. These returns need no manual review if the acquirer
-//! reports infractions.
+//! Selects the MED returns of a received Pix: the returns that infractions caused. If the acquirer reports infractions,
+//! these returns need no manual review.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::money::Money;
@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Returns whether an infraction explains the return. This is true if the return has the nature `Infraction` and the
-/// acquirer reports infractions.
+/// Returns whether an infraction explains the return, so that no manual review is needed. This is true if the return
+/// has the nature `Infraction` and the acquirer reports infractions.
 pub(crate) fn explains(ports: &Ports, acquirer: &AcquirerName, upstream: &UpstreamReturn) -> bool {
     upstream.nature == ReturnNature::Infraction
         && ports.acquirers.named(acquirer).is_some_and(|acquirer| acquirer.reports_infractions())

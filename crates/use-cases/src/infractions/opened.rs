@@ -29,8 +29,8 @@ pub(super) enum Opening {
     Not(Applied),
 }
 
-/// Opens the infraction of a round that is not stored yet. A round is the first opening at the acquirer, or a later
-/// reopening. With a `review` reason, the infraction is marked for review at once.
+/// Opens an infraction for a new round: the first opening at the acquirer, or a later reopening. With a `review`
+/// reason, the infraction is marked for review at once.
 pub(super) async fn open(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -89,7 +89,8 @@ fn is_plausible(acquirer: &AcquirerName, upstream: &UpstreamInfraction, round: u
 }
 
 /// Returns the charge to which the Pix was credited. If the Pix is not credited yet, it is read from the acquirer and
-/// credited now. The inner error is the result for an infraction that cannot be opened.
+/// credited now. If that is not possible now, no infraction is opened, and the inner error is the result for the
+/// report.
 async fn charge_of(
     ports: &Ports,
     name: &AcquirerName,

@@ -20,12 +20,12 @@ use crate::upstream_order::{Refreshed, Sent, StoredRecord as _, SyncError, Upstr
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{AT_ONCE, RESEND_AFTER};
 
-/// The time for sending. The API answers a POST within 10 s.
+/// The time for the request that sends a defense: a part of the 10 s within which this service answers a POST.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 
-/// The smallest result of [`time_to_arrive`]: half of it to begin a request, and [`SEND_BUDGET`] for the request itself.
-/// Clocks of nodes can differ by more than this time, so requests of two nodes can overlap. An overlap is harmless,
-/// because an acquirer accepts one defense per infraction.
+/// The smallest result of [`time_to_arrive`]. A request begins in the first half of this time. The second half is as
+/// long as the request may take ([`SEND_BUDGET`]). Clocks of nodes can differ by more than this time, so requests of
+/// two nodes can overlap. An overlap is harmless, because an acquirer accepts one defense per infraction.
 const MIN_TIME_TO_ARRIVE: SignedDuration = SignedDuration::from_secs(10);
 
 /// After this number of checks without a result, an operator is alerted. The pauses between checks double from 2 s, so
@@ -72,8 +72,8 @@ impl UpstreamOrder for Infraction {
             Ok(DefenseReceipt::AlreadyThere) if earlier == EarlierRequests::None => {
                 SendReply::Unknown("the infraction has a defense".to_owned())
             }
-            // If the acquirer shows no other defense, the defense is from this service: every request of this service
-            // has arrived or failed by now.
+            // The acquirer has a defense, and an earlier request of this service may have delivered it. If the list
+            // shows no other defense, the defense counts as delivered by that request.
             Ok(DefenseReceipt::AlreadyThere) => match find_upstream(ports, acquirer, self, BACKGROUND_DEADLINE).await {
                 Ok(Some(upstream)) if shows_a_defense(&upstream) => {
                     SendReply::Accepted(DefenseRecord::Listed(Box::new(upstream)))
@@ -86,8 +86,8 @@ impl UpstreamOrder for Infraction {
         }
     }
 
-    /// Reads the list. An infraction that is missing in the list proves nothing. The caller of a first request waits
-    /// for the read.
+    /// Reads the list. An infraction that is missing in the list proves nothing. After the first request, the merchant
+    /// still waits for the response, so this read has shorter limits.
     async fn look_up(&self, ports: &Ports, acquirer: &Self::Upstream) -> Evidence<DefenseRecord> {
         let is_first = self.attempts == 0;
         let deadline = if is_first { REQUEST_DEADLINE } else { BACKGROUND_DEADLINE };
@@ -95,7 +95,7 @@ impl UpstreamOrder for Infraction {
             Ok(Some(upstream)) if shows_a_defense(&upstream) => {
                 Evidence::Found(DefenseRecord::Listed(Box::new(upstream)))
             }
-            // An earlier request may have delivered the defense.
+            // `Undecided` does not show whether there is a defense, and an earlier request may have delivered one.
             Ok(Some(upstream)) if !is_first && upstream.status == UpstreamInfractionStatus::Undecided => {
                 Evidence::Unreadable("the acquirer does not show defenses".to_owned())
             }
@@ -105,12 +105,13 @@ impl UpstreamOrder for Infraction {
         }
     }
 
-    /// The look-up has already read the list. The infraction's record in the list shows no defense.
+    /// Makes no second read. This function is called only after the look-up has found no defense in the list.
     async fn list(&self, _: &Ports, _: &Self::Upstream) -> Evidence<DefenseRecord> {
         Evidence::LIST_NOT_NEEDED
     }
 
-    /// An infraction is found by its id, and `sync::apply` compares the rest of its record.
+    /// Makes no comparison: the look-up finds an infraction by its id, and `sync::apply` compares the rest of its
+    /// record.
     fn agrees(&self, _: &DefenseRecord) -> bool {
         true
     }
@@ -119,7 +120,7 @@ impl UpstreamOrder for Infraction {
         ports.queries.list_due_infractions(now, limit).await
     }
 
-    /// Reads the acquirer's list with the limits of a worker, because a list is longer than one record.
+    /// Reads the acquirer's list. The limits are those of a worker, because a list needs more time than one record.
     async fn refresh(self, ports: &Ports, _: Duration) -> Result<Refreshed<Self>, SyncError> {
         let acquirer = self.upstream(ports)?;
         if let Some(upstream) = find_upstream(ports, &*acquirer, &self, BACKGROUND_DEADLINE).await? {

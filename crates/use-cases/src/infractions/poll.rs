@@ -19,8 +19,8 @@ use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 const PAGE_BUDGET: std::time::Duration = std::time::Duration::from_secs(30);
 /// The largest number of pages of one list in one pass.
 const MAX_PAGES: u32 = 10_000;
-/// The list is read again from this time before its stored position, the instant until which it was read. Rows can
-/// appear late, and listed rows can change.
+/// The stored position of a list is the instant until which the list was read. Each read begins this time before the
+/// position, because rows can appear late and listed rows can change.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// A list is read from this time before the start of the oldest open infraction, so that the end of that infraction is
 /// found.
@@ -45,8 +45,8 @@ impl Tally {
 }
 
 /// Reads the list of every acquirer that reports infractions. A read begins one day before the stored position, or one
-/// hour before the start of the oldest open infraction if that is earlier. Once an hour, the rows of 90 days are read,
-/// so that reopened infractions are found.
+/// hour before the start of the oldest open infraction if that is earlier. Once an hour, the read is wide: it covers
+/// the rows of 90 days, so that reopened infractions are found.
 ///
 /// # Errors
 /// None: a failure of one acquirer or one infraction is logged and does not stop the others.
@@ -107,7 +107,7 @@ async fn read_span(
     let mut page = Some(0);
     while let Some(number) = page {
         if *pages == 0 {
-            tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, acquirer = %name, "acquirer's list of infractions has too many pages; the rest was not read");
+            tracing::error!(alert = alerts::INFRACTION_LIST_INCOMPLETE, acquirer = %name, "acquirer's list of infractions has too many pages; the further pages are not read");
             return (tally, false);
         }
         *pages = pages.saturating_sub(1);
@@ -126,7 +126,7 @@ async fn read_span(
     (tally, true)
 }
 
-/// Returns whether a wide read is due, which covers all rows that can still change.
+/// Returns whether the next read is wide. A wide read covers all rows that can still change.
 fn is_wide(ports: &Ports, name: &AcquirerName, position: Option<&PollPosition>, now: Timestamp) -> bool {
     let due = position.is_none_or(|position| poll_window::hour(position.seen_until) != poll_window::hour(now));
     due && !poll_window::was_read(ports, name, now)

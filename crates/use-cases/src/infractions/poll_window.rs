@@ -12,10 +12,11 @@ use crate::ports::Ports;
 /// The length of an hour in seconds.
 const HOUR_S: i64 = 3_600;
 
-/// A wide read of one list. Contains the hour of the read and the store of the process.
+/// The last wide read of one list. A process can have several stores, for example in tests, so `store` is compared too.
 struct Read {
     store: Weak<dyn Queries>,
     acquirer: AcquirerName,
+    /// The value of [`hour`] at the read.
     hour: i64,
 }
 
@@ -23,7 +24,7 @@ struct Read {
 /// keeps the position back would make every pass wide.
 static READ: Mutex<Vec<Read>> = Mutex::new(Vec::new());
 
-/// Returns the full hour that contains the instant.
+/// Returns the number of the full hour that contains the instant, counted from 1970.
 pub(super) fn hour(at: Timestamp) -> i64 {
     at.as_second().div_euclid(HOUR_S)
 }

@@ -1,5 +1,5 @@
-//! Decides the step that follows from an acquirer's report on an infraction. The decision depends only on the report and
-//! the stored infraction.
+//! Decides the step that follows from an acquirer's report on an infraction. The decision depends only on the report
+//! and the stored infraction.
 
 use cais_domain::infraction::{Defense, Infraction, InfractionState, MAX_DEFENSE_TEXT};
 use cais_domain::text::{LineBreaks, Text};
@@ -44,8 +44,8 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the report may be older than the stored infraction. Such a report would open or end an infraction
-    /// twice. If `is_reopened`, the report may describe the infraction before its reopening.
+    /// Returns whether the report may be older than the stored infraction. Such a report would open or end an
+    /// infraction twice. If `is_reopened`, the report may describe the infraction before its reopening.
     pub(super) const fn may_be_outdated(&self, is_reopened: bool) -> bool {
         match self {
             Self::Reopened | Self::AcceptedUnseen | Self::ReopenedUnseen | Self::Contradicts => true,
@@ -80,7 +80,7 @@ pub(super) fn judge(ours: &Infraction, upstream: &UpstreamInfraction, now: Times
         }
         (InfractionState::UnderReview { at }, None) if began_again(*at, upstream) => Verdict::ReopenedUnseen,
         (InfractionState::UnderReview { .. }, None) => Verdict::Contradicts,
-        // The defense is recorded before the end. The infraction then counts as defended.
+        // The report shows a defense and an end. The defense is recorded first, and the end in the next step.
         (InfractionState::Open, Some(_)) if upstream.defense.is_some() => {
             Verdict::Defended(defense_at_acquirer(ours, upstream, now))
         }
@@ -94,7 +94,8 @@ pub(super) fn judge(ours: &Infraction, upstream: &UpstreamInfraction, now: Times
         | (InfractionState::Cancelled { .. }, Some(Outcome::Cancelled)) => Verdict::Agrees,
         // An operator may have decided differently from the acquirer.
         (_, Some(_)) if ours.review.is_some() => Verdict::Agrees,
-        // Only an acceptance moves money. Another end that differs from the stored one is a contradiction.
+        // An acceptance is handled above, because it moves money. Any other end that differs from the stored one is a
+        // contradiction.
         (InfractionState::Won { .. } | InfractionState::Lost { .. } | InfractionState::Cancelled { .. }, Some(_)) => {
             Verdict::Contradicts
         }
@@ -107,8 +108,9 @@ const fn is_applied(ours: &Infraction) -> bool {
     matches!(ours.state, InfractionState::Lost { .. }) || ours.review.is_some()
 }
 
-/// Returns whether the acquirer's list may not show the stored state yet. The time counts from the local change: an end
-/// can be reported long after it happened, and the next list can still be older.
+/// Returns whether the stored state is so new that the acquirer's list may not show it yet. The age counts from the
+/// local change, not from the reported instant. An end can be reported long after it happened, and the next list can
+/// still show the state before that report.
 pub(super) fn is_young(ours: &Infraction, now: Timestamp) -> bool {
     let since = match &ours.state {
         InfractionState::Open => ours.created_at,

@@ -1,5 +1,5 @@
-//! Divides a disputed Pix, as far as it can still be blocked, among its infractions. The division is committed with the
-//! change of the charge.
+//! Divides a disputed Pix among the infractions on it, as far as the Pix can still be blocked. The division is
+//! committed with the change of the charge.
 
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -10,11 +10,12 @@ use cais_ports::{ChangeSet, Write};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// Adds blocks to the change set of a failed refund. The refund returns money to the account, and the open infractions on
-/// the refunded Pix block this money at once. `beyond` is the part of the money that was paid beyond the charge's amount.
+/// Adds blocks to the change set of a refund. If the refund fails, its money returns to the account, and the open
+/// infractions on the Pix block this money at once. `beyond` is the part of this money that was paid beyond the
+/// charge's amount.
 ///
-/// `charge` is the state after the change. The change set must write the charge, so that a concurrent change makes the
-/// commit fail.
+/// `charge` is the charge after the change of the refund. The change set must write the charge, so that a concurrent
+/// change makes the commit fail.
 pub(crate) async fn hold(
     ports: &Ports,
     charge: &Charge,

@@ -28,7 +28,7 @@ pub(super) fn key(acquirer: &AcquirerName, id: &str, round: u32) -> ReservationK
     })
 }
 
-/// Returns the newest stored round and its number. Returns `None` if no round is stored.
+/// Returns the number of the newest stored round, and its infraction. Returns `None` if no round is stored.
 pub(super) async fn latest(
     ports: &Ports,
     acquirer: &AcquirerName,

@@ -119,7 +119,8 @@ pub(crate) async fn prepare(
                 if lost > contested {
                     return Err(ResolveError::TooMuch { lost, contested });
                 }
-                // The acquirer has returned this money, so the other infractions on the Pix can no longer block it.
+                // The acquirer has returned `lost` to the payer, so the other infractions on the Pix can no longer
+                // block this money.
                 if lost > infraction.limit
                     && let InfractionStep::Taken(step) =
                         infraction.clone().take_precedence(None, case.disputed()).map_err(StoreError::from)?
@@ -165,7 +166,7 @@ fn audited(
     change
 }
 
-/// Returns the fields that a decision changes, as JSON.
+/// Returns the fields that a decision changes, as JSON for the audit log.
 fn record(infraction: &Infraction, note: Option<&Text>) -> Vec<u8> {
     let reason = infraction.review.map_or("", |review| review.reason.as_str());
     let returned = match &infraction.state {

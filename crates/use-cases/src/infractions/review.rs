@@ -14,8 +14,8 @@ use super::sync::SyncError;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The longest time from the resolution of an infraction to the return of the money. DICT sets this rule for the
-/// institution that received the Pix.
+/// The longest time from the resolution of an infraction to the return of the money. DICT, the directory of Pix keys,
+/// sets this rule for the institution that received the Pix. After this time, a missing return needs a review.
 const RETURNED_WITHIN: SignedDuration = SignedDuration::from_hours(24);
 
 /// The result of comparing an outcome with the returned amount.
@@ -32,7 +32,7 @@ pub(super) enum Comparison {
 /// Returns the amount of the Pix that its acquirer returned because of infractions, or is returning.
 ///
 /// Call this function before the stored infractions on the Pix are read. Otherwise a return could be seen without the
-/// infraction that caused it. If the acquirer does not show the Pix, this proves nothing: the infraction stays
+/// infraction that caused it. If the acquirer does not show the Pix, the result is an error, and the infraction stays
 /// unchanged until the next poll.
 pub(super) async fn returned(ports: &Ports, ours: &Infraction) -> Result<Money, SyncError> {
     let acquirer = ports.acquirer(&ours.acquirer)?;
@@ -62,9 +62,10 @@ pub(super) fn contested(case: &DisputeContext, amount: Money) -> Result<Money, S
 
 /// Compares an outcome with the returned amount.
 ///
-/// If a first dispute is accepted, the outcome agrees even if no return is visible yet, because the return may follow
-/// later. If a reopened dispute is accepted, an earlier round may already have returned the money. So the outcome
-/// agrees only if the acquirer shows a return of the expected amount.
+/// If more than the expected amount was returned without an explanation, an operator must decide. Otherwise:
+/// - If the dispute was never reopened, the outcome agrees, because the return may follow later.
+/// - If a reopened dispute is accepted, an earlier round may already have returned the money. So the outcome agrees
+///   only if the acquirer shows a return of the expected amount.
 pub(super) fn compare(
     (case, ours, is_reopened): (&DisputeContext, &Infraction, bool),
     outcome: Outcome,

@@ -21,9 +21,10 @@ use crate::store_error::StoreError;
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_text::{long, whole_microseconds};
 
-/// The longest stored reason, in characters: the limit of the details of a report in DICT.
+/// The longest stored reason, in characters. DICT, the directory of Pix keys, has the same limit for the details of a
+/// report.
 const MAX_REASON: usize = 2_000;
-/// The largest number of steps for one report. A report needs at most four: opening, amending, reviewing and ending.
+/// The largest number of steps for one report. A report needs at most four: open, amend, confirm the defense, end.
 /// Further steps repeat one of these after a concurrent change of the Pix or its blocks.
 const STEPS: usize = 32;
 
@@ -62,8 +63,8 @@ pub(crate) async fn find(ports: &Ports, name: &AcquirerName, id: &str) -> Result
     }
 }
 
-/// Applies a report of `acquirer` on an infraction. An infraction is opened, amended, reviewed and resolved. Each of
-/// these steps happens once and is a commit of its own. An infraction that is marked for review stays unchanged.
+/// Applies a report of `acquirer` on an infraction. The report can open the infraction, amend it, confirm its defense,
+/// and resolve it. Each of these steps is a commit of its own. An infraction that is marked for review stays unchanged.
 pub(crate) async fn apply(
     ports: &Ports,
     acquirer: &AcquirerName,
@@ -126,7 +127,7 @@ pub(crate) async fn apply(
     Err(StoreError::contended().into())
 }
 
-/// The result of one pass of [`apply`].
+/// The result of one step of [`apply`].
 enum Progress {
     /// A step was committed.
     Committed,
@@ -254,8 +255,9 @@ async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(DisputeCont
     Ok((infraction.version == ours.version).then_some((case, infraction)))
 }
 
-/// Returns the acquirer's current data of the infraction, without an amount that is zero or negative. A lower amount
-/// counts only if `frees` is set, because it releases blocked money.
+/// Returns the acquirer's current data of the infraction. If the reported amount is zero or negative, the stored amount
+/// replaces it. The stored amount also replaces a lower amount, which would release blocked money, unless `frees` is
+/// set.
 fn amendment(infraction: &Infraction, upstream: &UpstreamInfraction, frees: bool, now: Timestamp) -> NewInfraction {
     let reported = new_infraction(&infraction.acquirer, upstream, now);
     let is_applied = reported.amount.is_positive() && (frees || reported.amount > infraction.amount);
@@ -284,8 +286,8 @@ pub(super) fn alert_shortfall(lost: &Infraction, held: Money) {
     }
 }
 
-/// Returns the amount that the infraction blocks. If the block has ended meanwhile, the result is zero and the commit
-/// fails with `Stale`.
+/// Returns the amount that the infraction blocks. If the block has ended meanwhile, the result is zero, and the
+/// caller's commit fails with `Stale`.
 pub(super) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Money, StoreError> {
     let block = ports.queries.find_block(infraction.account, infraction.id).await?;
     Ok(block.map_or(Money::ZERO, |block| block.held))

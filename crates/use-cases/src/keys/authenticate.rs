@@ -14,11 +14,11 @@ use jiff::{SignedDuration, Timestamp};
 use crate::ports::Ports;
 use crate::work::{Pass, WorkError};
 
-/// The purpose of the keyed hash of a key's secret.
+/// The purpose of the hashes of key secrets. Hashes for different purposes are unrelated.
 pub const PURPOSE: &str = "api-key";
 /// The time for which a cached key is valid. A revocation on another node takes effect within this time.
 const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(4);
-/// The largest number of cached keys.
+/// The largest number of cached keys, and of keys with a use that is not stored yet.
 const REMEMBERED: usize = 16_384;
 
 /// A caller with a valid key.
@@ -79,7 +79,7 @@ struct Known {
 pub struct KeyRing {
     ports: Ports,
     known: Arc<RwLock<HashMap<KeyPrefix, Arc<Known>>>>,
-    /// The last use of each key since the previous [`KeyRing::store_uses`].
+    /// The last recorded use of each key since the previous [`KeyRing::store_uses`].
     uses: Arc<Mutex<HashMap<KeyPrefix, KeyUse>>>,
 }
 
@@ -153,8 +153,8 @@ impl KeyRing {
         }
     }
 
-    /// Stores the last use of each key that was used since the previous call. If this fails, these uses are lost, but
-    /// the next use of each key is stored.
+    /// Stores the last recorded use of each key since the previous call. If this fails, these uses are lost, but the
+    /// next recorded use of each key is stored.
     ///
     /// # Errors
     /// [`WorkError`] if the store does not answer.

@@ -13,15 +13,15 @@ pub enum RevokeKeyError {
     /// No key has this prefix.
     #[error("no key has the prefix {0}")]
     NotFound(KeyPrefix),
-    /// The store failed. If the error is `Unavailable`, the key may be revoked.
+    /// The store failed. If the error is `Unavailable`, the key may have been revoked all the same.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Revokes the key and returns the stored record. If the key is already revoked, it stays unchanged.
 ///
-/// Nodes that have the key in their cache refuse it within 5 s. On this node, `KeyRing::forget` makes the revocation
-/// effective at once.
+/// Each node caches keys for 4 s, so every node refuses the key within 5 s. On this node, `KeyRing::forget` makes the
+/// revocation effective at once.
 ///
 /// # Errors
 /// [`RevokeKeyError`].

@@ -62,7 +62,7 @@ pub async fn enter(
     Err(LoginError::Contended)
 }
 
-/// Returns the change of a session after a wrong code, and the error for the user.
+/// Returns the change that counts a wrong code in the session, and the error for the user.
 pub(super) fn wrong_code(session: Session, now: Timestamp) -> (ChangeSet, LoginError) {
     let wrong_codes = session.wrong_codes.saturating_add(1);
     let is_last = wrong_codes >= MAX_WRONG_CODES;
@@ -71,7 +71,8 @@ pub(super) fn wrong_code(session: Session, now: Timestamp) -> (ChangeSet, LoginE
     (change, if is_last { LoginError::LastCode } else { LoginError::Refused })
 }
 
-/// Returns the authenticator after the code was used. Returns `None` if the code is wrong.
+/// Checks the one-time code or recovery code. Returns the user's authenticator, as it must be stored so that the code
+/// is not accepted again. Returns `None` if the code is wrong.
 fn judge(logins: &Logins, user: &User, text: &str, now: Timestamp) -> Result<Option<Totp>, LoginError> {
     let Totp::Enrolled { secret, last_step, recovery } = &user.totp else { return Err(LoginError::Over) };
     let Some(code) = Code::parse(text) else {

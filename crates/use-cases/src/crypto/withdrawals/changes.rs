@@ -21,12 +21,13 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Returns the withdrawal without steps.
+    /// Starts with the withdrawal as it is, before any step.
     pub(super) const fn none(withdrawal: Withdrawal) -> Self {
         Self { withdrawal, moved: false, transfers: Vec::new(), event: None }
     }
 
-    /// Adds a step.
+    /// Applies a further step, and adds its transfers. Its event, if any, replaces an earlier one. A step that was
+    /// taken before changes nothing.
     pub(super) fn then(
         mut self,
         step: impl FnOnce(Withdrawal) -> Result<WithdrawalStep, WithdrawalError>,

@@ -20,7 +20,8 @@ use crate::response::Response;
 use crate::store_error::StoreError;
 use crate::upstream_order::{self, CreateError, CreateRequest, CreateTerms, Opened, Precedence, Refusal};
 
-/// The time for checking the address. The API answers a POST within 10 s. The price is read at the same time.
+/// The time for the check of the address, a part of the 10 s within which this service answers a POST. The price is
+/// read at the same time.
 const ADDRESS_BUDGET: Duration = Duration::from_secs(3);
 
 /// The validated terms of a merchant's request.
@@ -46,7 +47,7 @@ pub type CreateWithdrawal = CreateRequest<NewWithdrawal>;
 /// The reason why a withdrawal is refused, in addition to the reasons in [`CreateError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WithdrawalRefusal {
-    /// The amount has no price, or the quote cannot be used.
+    /// The amount is above the limit or has no price, or the quote cannot be used.
     #[error(transparent)]
     Price(#[from] PriceRefusal),
     /// The processor cannot send to the address.
@@ -70,17 +71,17 @@ pub type CreateWithdrawalError = CreateError<WithdrawalRefusal>;
 /// # Errors
 /// [`CreateWithdrawalError`]. The order of checks is:
 ///
-/// 1. the idempotency key;
+/// 1. whether the idempotency key was used before;
 /// 2. the account's permissions and its limit;
 /// 3. the quote, the minimum and the address;
 /// 4. the external id and the balance;
-/// 5. the processor.
+/// 5. whether the processor accepts the order.
 pub async fn create(ports: &Ports, command: CreateWithdrawal) -> Result<Response, CreateWithdrawalError> {
     upstream_order::create(ports, &command).await
 }
 
 impl NewWithdrawal {
-    /// Checks the request, and prices the withdrawal `id`. Returns the price and the write of its quote, which is
+    /// Checks the request, and prices the withdrawal `id`. Returns the price and the write of its quote. The write is
     /// `None` if the withdrawal used the quote before.
     async fn price(
         &self,
@@ -143,7 +144,7 @@ impl CreateTerms for NewWithdrawal {
         Ok(Opened { resource: withdrawal, change })
     }
 
-    /// Reopens the withdrawal at the price of the requested quote, or else at the current price.
+    /// Reopens the withdrawal at the price of the requested quote. Without a quote, the current price applies.
     async fn reopen(
         &self,
         ports: &Ports,

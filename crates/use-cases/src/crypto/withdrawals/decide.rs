@@ -12,7 +12,8 @@ use crate::upstream_text::plain;
 /// The reason of a failure if the processor reports none.
 const NO_REASON: &str = "the processor did not send the coins";
 
-/// Returns the steps that follow from the reply. A callback may have changed the withdrawal since the request.
+/// Returns the steps that follow from the reply. If a callback has changed the withdrawal since the request, only a
+/// reply with a record adds steps.
 pub(super) fn decide(
     withdrawal: Withdrawal,
     reply: &UpstreamResult<UpstreamWithdrawal>,
@@ -60,9 +61,12 @@ pub(super) fn judge(steps: Steps, upstream: &UpstreamWithdrawal, now: Timestamp)
 /// Returns whether the processor's status contradicts the stored outcome.
 ///
 /// These cases are no contradiction:
-/// - The record was read before the outcome was stored.
-/// - An operator decided that a withdrawal failed, and the processor shows the withdrawal as `Failed`.
-/// - The batch is not verified, so the processor sends no coins.
+/// - The stored withdrawal has no outcome yet.
+/// - The stored status is `Completed` or `Failed`, and the processor shows the withdrawal as unfinished. The record may
+///   have been read before the outcome was stored.
+/// - The stored status and the processor's status are `Failed`. An operator may have decided so.
+/// - The stored status is `Failed` or `Abandoned`, and the batch is unverified or rejected. The processor sends no
+///   coins.
 const fn contradicts(ours: WithdrawalStatus, theirs: UpstreamWithdrawalStatus) -> bool {
     match (ours, theirs) {
         (WithdrawalStatus::Pending | WithdrawalStatus::Processing, _)

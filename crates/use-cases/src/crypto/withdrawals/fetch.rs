@@ -19,7 +19,8 @@ const READ_BUDGET: Duration = Duration::from_secs(3);
 pub type WithdrawalName = ResourceName<CryptoWithdrawalId>;
 
 /// Returns the withdrawal with this identifier. If the withdrawal is processing, the processor's record is read and
-/// applied first. If the processor does not answer within 3 s, the stored withdrawal is returned.
+/// applied first, at most once per second. If this read fails or takes longer than 3 s, the stored withdrawal is
+/// returned.
 ///
 /// # Errors
 /// [`FetchError`].

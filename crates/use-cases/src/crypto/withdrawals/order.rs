@@ -15,17 +15,17 @@ use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted,
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// The time for the request that creates the withdrawal. The API answers a POST within 10 s, and reading the prices may
-/// take 3 s before.
+/// The time for the request that creates the withdrawal: a part of the 10 s within which this service answers a POST.
+/// The read of the prices before it may take 3 s.
 const SEND_BUDGET: Duration = Duration::from_secs(4);
-/// The time for a look-up within the same 10 s.
+/// The time for a look-up within the same 10 s, for example after a lost reply.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
 impl UpstreamOrder for Withdrawal {
     type Record = UpstreamWithdrawal;
     type Upstream = dyn CryptoProcessor;
 
-    /// The processor would execute a repeat as a second withdrawal.
+    /// If an order is sent a second time, the processor creates a second withdrawal.
     const IS_REPEATABLE: bool = false;
 
     fn acquirer(&self) -> &AcquirerName {
@@ -76,7 +76,7 @@ impl UpstreamOrder for Withdrawal {
     }
 
     async fn refresh(self, ports: &Ports, budget: Duration) -> Result<Refreshed<Self>, SyncError> {
-        // A record that differs from the order does not count as a record of the withdrawal.
+        // A record that differs from the order is treated like a missing record.
         let found = sync::search(ports, &self, budget).await?.filter(|record| self.agrees(record));
         let Some(record) = found else {
             return Ok(Refreshed::Absent(sync::mark_absent(ports, self).await?));

@@ -28,9 +28,9 @@ const READ_BUDGET: Duration = Duration::from_secs(10);
 pub enum MissingRecord {
     /// The decision is refused.
     Refused,
-    /// The decision is made without a record, for a processor that will never answer again. The withdrawal need not be
-    /// marked for review, because only a read of the processor marks it. The withdrawal must be at least ten minutes
-    /// old.
+    /// The decision is made without a record, for a processor that will never answer again. Only a read of the
+    /// processor marks a withdrawal for review. So an open withdrawal without the mark is accepted too, if it is at
+    /// least ten minutes old.
     Accepted,
 }
 
@@ -57,7 +57,7 @@ pub enum ResolveError {
     Store(#[from] StoreError),
 }
 
-/// Lists the withdrawals of all accounts that wait for a decision. The withdrawals that have waited longest come first.
+/// Lists the withdrawals that wait for a decision, in all accounts. The longest waiting come first.
 ///
 /// # Errors
 /// [`QueryError`].
@@ -79,7 +79,7 @@ pub async fn resolve(
 ) -> Result<Withdrawal, ResolveError> {
     for _ in 0..MAX_COMMIT_RETRIES {
         let (after, change) = prepare(ports, operator, id, (decision, note), missing).await?;
-        // If a poll has changed the withdrawal meanwhile, the next pass decides again.
+        // A poll may have changed the withdrawal meanwhile. The next attempt reads it and checks the decision again.
         if commit_unless_stale(ports, change).await? {
             return Ok(after);
         }
@@ -131,8 +131,9 @@ pub(crate) async fn prepare(
 }
 
 /// Reads the processor's record for the decision. Returns `None` if the record, or its absence, permits the decision.
-/// Returns a reason if the processor cannot be read, or no longer shows a known batch that the operator decided as
-/// `Failed`.
+/// Otherwise returns the reason why the record is missing:
+/// - The processor cannot be read.
+/// - The decision is `Failed`, and the processor no longer shows the batch of the withdrawal.
 ///
 /// # Errors
 /// [`ResolveError::Shown`] if the record contradicts the decision.
@@ -182,7 +183,7 @@ const fn excludes(status: UpstreamWithdrawalStatus, decision: &Decision) -> bool
     }
 }
 
-/// Returns the fields that a decision changes, as JSON.
+/// Returns the fields that a decision changes, as JSON for the audit log.
 fn record(withdrawal: &Withdrawal, note: Option<&Text>, without_record: bool) -> Vec<u8> {
     let fields = Fields::new()
         .text("status", withdrawal.state.status().as_str())

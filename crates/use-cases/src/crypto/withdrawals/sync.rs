@@ -13,16 +13,16 @@ use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 pub(crate) use crate::upstream_order::SyncError;
 use crate::upstream_order::{StoredRecord as _, UpstreamOrder as _, commit_update};
 
-/// The time for the verification. The API answers a POST within 10 s.
+/// The time for the verification. In a creation, it is a part of the 10 s within which this service answers a POST.
 const VERIFY_BUDGET: Duration = Duration::from_secs(2);
 
-/// Reads the withdrawal at the processor and applies the record. The withdrawal is not verified.
+/// Reads the withdrawal at the processor and applies the record. Does not verify the withdrawal; see [`verify`].
 pub(crate) async fn refresh(ports: &Ports, withdrawal: Withdrawal, budget: Duration) -> Result<Withdrawal, SyncError> {
     let record = read(ports, &withdrawal, budget).await?.ok_or(SyncError::Unknown)?;
     Ok(apply(ports, withdrawal, &record).await?)
 }
 
-/// Reads the withdrawal in its batch. If the batch is unknown, searches for our identifier.
+/// Reads the withdrawal by the id of its batch at the processor. If no batch id is stored, searches for our identifier.
 async fn read(
     ports: &Ports,
     withdrawal: &Withdrawal,
@@ -35,8 +35,9 @@ async fn read(
     }
 }
 
-/// Reads the withdrawal in its batch. If the batch is missing or cannot be read, searches for our identifier. The
-/// search is needed because a missing batch and a lost reply cause the same error.
+/// Works like [`read`]. If the read of the batch ends with `OutcomeUnknown`, also searches for our identifier. The
+/// cause of this error can be a lost reply or a batch that the processor does not have. The search shows which one it
+/// is.
 pub(crate) async fn search(
     ports: &Ports,
     withdrawal: &Withdrawal,
@@ -51,7 +52,7 @@ pub(crate) async fn search(
     }
 }
 
-/// Applies the processor's record in one commit.
+/// Applies the processor's record in one commit. A record that differs from the order is not applied.
 pub(super) async fn apply(
     ports: &Ports,
     mut withdrawal: Withdrawal,
@@ -75,12 +76,12 @@ pub(super) async fn apply(
     Err(StoreError::contended())
 }
 
-/// Verifies a withdrawal that the processor shows as not verified. If the verification fails, the withdrawal stays
-/// unverified, and a later poll uses another code. If another withdrawal used the code, the next poll waits for the
-/// next code.
+/// Verifies, with a one-time code, a withdrawal that the processor shows as unverified. If the verification fails, the
+/// withdrawal stays unverified, and a later poll uses another code. Each code verifies one withdrawal. If another
+/// withdrawal has used the current code, the next poll waits for the next code.
 ///
-/// The batch of the record must be stored before. A withdrawal with an outcome is never verified, because its money may
-/// have been returned.
+/// A withdrawal whose batch id is not stored yet is returned unchanged. So is a withdrawal with an outcome, because its
+/// money may have been returned.
 pub(super) async fn verify(
     ports: &Ports,
     withdrawal: Withdrawal,
@@ -99,11 +100,11 @@ pub(super) async fn verify(
         Ok(CodeOutcome::UsedBefore) => return await_code(ports, withdrawal, now).await,
         Err(error) if withdrawal.is_overdue(now) => tracing::error!(
             alert = alerts::CRYPTO_WITHDRAWAL_UNVERIFIED, withdrawal = %withdrawal.id, processor = %withdrawal.processor, %batch, %error,
-            "withdrawal could not be verified for minutes; the processor rejects the withdrawal after an hour"
+            "withdrawal could not be verified for ten minutes; the processor rejects the withdrawal after an hour"
         ),
         Err(error) => tracing::warn!(
             withdrawal = %withdrawal.id, processor = %withdrawal.processor, %batch, %error,
-            "withdrawal not verified yet; the next poll verifies it"
+            "withdrawal not verified yet; the next poll tries again"
         ),
     }
     Ok(withdrawal)
@@ -134,7 +135,7 @@ pub(super) async fn mark_absent(ports: &Ports, withdrawal: Withdrawal) -> Result
     }
     match commit_update(ports, marked.asked(now)).await {
         Ok(marked) => Ok(marked),
-        // Another process has changed the withdrawal. The next poll reads it again.
+        // Another process has changed the withdrawal. The next poll reads the processor again.
         Err(CommitError::Stale) => withdrawal.reread(ports).await,
         Err(error) => Err(error.into()),
     }

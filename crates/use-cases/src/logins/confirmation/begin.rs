@@ -37,7 +37,7 @@ pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) ->
             }
             None => false,
         },
-        // The record is checked when the decision is executed.
+        // The infraction, withdrawal or payment is checked when the decision on it is executed.
         PendingAction::Decide { .. } => visitor.user.role == Role::Operator,
         PendingAction::RenewRecoveryCodes => true,
         PendingAction::ChangeAccount { account: changed, .. } => {

@@ -29,11 +29,11 @@ use crate::webhooks::{change as move_endpoint, rotate};
 pub enum Confirmed {
     /// A key was created. Its secret cannot be read later.
     Created(Box<CreatedKey>),
-    /// A key was revoked. After `KeyRing::forget`, this node refuses the key at once.
+    /// A key was revoked. This node refuses the key at once if `KeyRing::forget` is called.
     Revoked(KeyPrefix),
     /// The secret of an endpoint was replaced. The new secret is available only here.
     SecretRotated(Box<(Endpoint, SigningSecret)>),
-    /// An endpoint has another address.
+    /// The URL of an endpoint was changed.
     EndpointMoved(EndpointId),
     /// The recovery codes of the user were replaced. The new codes are available only here.
     RecoveryCodesRenewed(Vec<String>),
@@ -110,7 +110,7 @@ pub async fn confirm(
                 return Ok(confirmed);
             }
             Err(CommitError::Stale) => {}
-            // Another endpoint has received the address since the first step.
+            // Another endpoint of the account has taken the new URL since the first step.
             Err(CommitError::Taken { .. }) => return Err(LoginError::Over),
             Err(error) => return Err(LoginError::Store(error)),
         }
@@ -148,7 +148,7 @@ async fn carry_out(
             if visitor.user.role != Role::Operator {
                 return Err(LoginError::Over);
             }
-            // The change of another operator must not be undone by a form that was shown before it.
+            // A form that was shown before the change of another operator must not undo that change.
             let found = ports.queries.find_account(*account).await?.filter(|found| found.version == *seen);
             let account = found.ok_or(LoginError::Over)?;
             let changed = change.apply(account.clone());
