@@ -1,6 +1,7 @@
 //! Moves money from `pending` to `available` when its delay has passed. Each release happens once.
 //!
-//! Money that infractions seized meanwhile is not released. Released money tops up the under-funded blocks of its account.
+//! Money that infractions seized meanwhile is not released. Released money tops up the under-funded blocks of its
+//! account.
 
 use cais_domain::release::Release;
 use cais_ports::{ChangeSet, Write, alerts};
@@ -34,8 +35,8 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::of(listed, done))
 }
 
-/// Makes one release. Returns `true` if this call made the release. The commit checks the version, so the release
-/// happens once even if two nodes have listed it.
+/// Makes one release. Returns `true` if this call made the release. The commit checks the version of the release, so
+/// the release happens once even if two nodes have listed it.
 async fn make(ports: &Ports, release: Release) -> Result<bool, StoreError> {
     let now = ports.clock.now();
     let Some((released, transfer)) = release.release(now) else { return Ok(false) };

@@ -1,5 +1,5 @@
-//! The log of answered requests, for the holder of an account. Requests wait in memory, and a worker stores them
-//! together. So no request waits until its row is stored.
+//! The log of answered API requests, which the dashboard shows for each account. The rows wait in memory until a worker
+//! stores them together, so that no response waits for the store.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +13,10 @@ use crate::work::{Pass, WorkError};
 /// The largest number of requests that a node stores in one pass. A pass runs each second and needs one statement of a
 /// few milliseconds. Beyond this number, requests are dropped and counted.
 pub const MAX_PER_PASS: usize = 200;
-/// After this number of stored requests of an account, its oldest requests are removed.
+/// After this number of stored requests of an account, only its newest [`cais_ports::MAX_LOGGED_REQUESTS`] are kept.
 const TRIM_AFTER: u32 = 1_000;
-/// The largest number of accounts with a count. When it is reached, all counts start again at zero. Housekeeping still
-/// removes old requests by age.
+/// The largest number of accounts in `dropped`, and in `stored`. A map that has reached it is cleared, so that all its
+/// counts start again at zero. Housekeeping still removes old requests by age.
 const MAX_COUNTED: usize = 10_000;
 
 /// The request log of one node. Clones share the log.
@@ -26,7 +26,7 @@ pub struct RequestLog(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     waiting: Mutex<Waiting>,
-    /// For each account, the number of requests that were not stored since the start of the node.
+    /// For each account, the number of requests that this node has dropped since its start.
     dropped: Mutex<BTreeMap<AccountId, u64>>,
     /// For each account, the number of requests that were stored since its last trim.
     stored: Mutex<BTreeMap<AccountId, u32>>,
@@ -40,9 +40,9 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Adds a request. In a full pass, the request replaces the last one of the account with the most requests, if that
-    /// account has at least two more than `account`. Otherwise the new request is lost. Returns the account that lost a
-    /// request.
+    /// Adds a request of `account`. If the pass is full, the account with the most requests loses its newest request to
+    /// the new one. If that account does not have at least two more requests than `account`, the new request is lost.
+    /// Returns the account that lost a request.
     fn add(&mut self, account: AccountId, request: impl FnOnce() -> LoggedRequest) -> Option<AccountId> {
         let mut loser = None;
         if self.count < MAX_PER_PASS {
@@ -88,7 +88,7 @@ impl RequestLog {
         *count = count.saturating_add(1);
     }
 
-    /// Stores the waiting requests. If this fails, they are lost.
+    /// Stores the waiting requests. If the store fails, these requests are lost and counted as dropped.
     ///
     /// # Errors
     /// [`WorkError`] if the store does not answer.

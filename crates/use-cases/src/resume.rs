@@ -1,5 +1,5 @@
-//! Finishes requests that create charges, payouts, refunds, crypto deposits or crypto withdrawals. The process of such
-//! a request crashed, or the outcome is unknown.
+//! Finishes requests that create charges, payouts, refunds, crypto deposits or crypto withdrawals. Such a request is
+//! unfinished because its process crashed, or because the outcome of its order is unknown.
 
 use cais_domain::charge::Charge;
 use cais_domain::crypto::{Deposit, Withdrawal};

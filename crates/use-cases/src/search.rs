@@ -15,15 +15,18 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 use crate::timeline;
 
-/// The largest number of transactions that a search returns. Only a payer's document can match more than a few.
+/// The largest number of transactions that a search returns. Only a search for a payer's document can find more than a
+/// few.
 pub const MAX_FOUND: u32 = 50;
 
-/// Returns the visible transactions of the account that `text` identifies. The newest come first.
+/// Returns the account's visible transactions that `text` identifies. The newest come first.
 ///
 /// The text can be:
-/// - the id of a transaction, charge or payout, or of a refund, which finds its charge;
-/// - an external id, a txid or an end-to-end id;
-/// - the payer's CPF or CNPJ.
+/// - the id of a transaction, a charge or a payout;
+/// - the id of a refund, for which the refunded charge is returned;
+/// - the external id of a charge, a payout or a refund;
+/// - a txid or an end-to-end id;
+/// - the CPF or CNPJ of a charge's payer.
 ///
 /// Every look-up uses an index.
 ///
@@ -87,7 +90,7 @@ impl Found<'_> {
         Ok(())
     }
 
-    /// Searches for both spellings, because merchants store documents with or without punctuation.
+    /// Searches for the document with and without punctuation, because a charge contains it as the merchant sent it.
     async fn by_document(&mut self, text: &str) -> Result<(), StoreError> {
         let Ok(document) = Document::parse(text) else { return Ok(()) };
         for spelling in [document.as_str().to_owned(), document.formatted()] {

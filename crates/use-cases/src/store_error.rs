@@ -1,4 +1,4 @@
-//! Errors of use cases, separated by what the caller can do.
+//! Errors of use cases in two classes: either the same request may succeed later, or a person must find the cause.
 
 use cais_domain::charge::ChargeError;
 use cais_domain::crypto::deposit::DepositError;

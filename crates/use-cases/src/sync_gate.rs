@@ -1,4 +1,5 @@
-//! Limits the reads of acquirers that callers cause: at most one read per second for each resource.
+//! Limits how often a caller's request causes a read at an acquirer: at most once per second for each resource
+//! and node.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,8 +9,8 @@ use uuid::Uuid;
 
 /// The shortest time between two reads of one resource.
 const ASK_EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// The largest number of recorded resources. When it is reached, entries older than [`ASK_EVERY`] are removed. A read
-/// for which no room is left is permitted, but not recorded.
+/// The largest number of recorded resources. When it is reached, entries older than [`ASK_EVERY`] are removed. If this
+/// frees no room, a read of a new resource is permitted but not recorded.
 const REMEMBERED: usize = 65_536;
 
 /// The time of the last read of each resource, by the UUID of its id. Clones share the times.

@@ -1,4 +1,5 @@
-//! Reads an account's timeline: its charges, payouts and split credits in one list. The newest come first.
+//! Reads an account's timeline: its charges, its payouts and its split credits (credited shares of other accounts'
+//! charges) in one list. The newest come first.
 
 use cais_domain::ids::{AccountId, CashInId, CashOutId};
 use cais_domain::timeline::Direction;
@@ -24,7 +25,7 @@ pub fn public_id((direction, key): Cursor) -> String {
 /// Parses the public id of a transaction.
 ///
 /// # Errors
-/// The text of the violated rule, in a form that can follow the parameter's name.
+/// The violated rule, as a text that follows the parameter's name: for example `must begin with ...`.
 pub fn parse_id(text: &str) -> Result<Cursor, String> {
     if text.starts_with("txn_in_") {
         let id = CashInId::parse(text).map_err(|error| error.to_string())?;

@@ -1,5 +1,5 @@
 //! The decision table for orders that an acquirer or crypto processor executes: payouts, refunds, defenses, deposits,
-//! withdrawals, and repeated requests for a charge.
+//! withdrawals, and charges that are requested again.
 //!
 //! Each request for an order has a reply. Two reads of the acquirer give evidence: a look-up by the order's identifier,
 //! and the list of orders around the time of the request. [`decide`] maps the earlier requests, the reply, the look-up
@@ -50,7 +50,7 @@ pub(crate) enum Evidence<T> {
     NotRead,
 }
 
-/// The proven state of an order at its acquirer.
+/// The state of an order at its acquirer, as far as it is proven.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UpstreamResult<T> {
     /// The acquirer has the order, and this is its record.
@@ -69,7 +69,7 @@ impl<T> Evidence<T> {
     /// The evidence of the list for an order whose look-up alone proves its absence. No list is read.
     pub(crate) const LIST_NOT_NEEDED: Self = Self::Absent;
 
-    /// Returns the part of a reason that names a failed read.
+    /// Returns the text that is appended to a reason if the read failed, and an empty text otherwise.
     fn failure(&self, read: &str) -> String {
         match self {
             Self::Unreadable(cause) => format!("; {read} failed: {cause}"),
@@ -99,8 +99,8 @@ impl<T> From<Result<Option<T>, AcquirerError>> for Evidence<T> {
     }
 }
 
-/// Returns the state of an order after a request and the reads that followed. If the outcome is unknown or unproven, its
-/// reason also names the reads that failed.
+/// Returns the state of an order after a request and the reads that followed. The reason of `Unknown` or
+/// `RefusedUnproven` also names the reads that failed.
 pub(crate) fn decide<T>(
     earlier: EarlierRequests,
     reply: SendReply<T>,

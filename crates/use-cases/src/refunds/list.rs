@@ -15,14 +15,14 @@ use crate::store_error::StoreError;
 use crate::sync_gate::SyncGate;
 use crate::upstream_order::FetchError;
 
-/// The largest number of refunds of a page that are refreshed, all concurrently. The newest are selected. The poller
-/// refreshes the others.
+/// The largest number of refunds that one call refreshes, all concurrently. If more refunds of the page have an open
+/// outcome, the newest are selected. The worker refreshes the older ones at their next poll.
 const REFRESHED: usize = 16;
 
 /// The reason why no page is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListRefundsError {
-    /// The charge cannot be returned.
+    /// The charge does not exist, or cannot be read.
     #[error(transparent)]
     Charge(#[from] FetchError),
     /// The refunds cannot be listed.
@@ -30,8 +30,9 @@ pub enum ListRefundsError {
     List(#[from] ListError),
 }
 
-/// Returns a page of the charge's refunds. The newest refunds with an open outcome are refreshed first. If the acquirer
-/// does not answer within 3 s, the stored refunds are returned.
+/// Returns a page of the charge's refunds. Before the page is returned, its newest refunds with an open outcome are
+/// refreshed from the acquirer, each at most once per second. A refund that is not refreshed within 3 s is returned as
+/// stored.
 ///
 /// # Errors
 /// [`ListRefundsError`].
@@ -77,7 +78,7 @@ pub async fn list(
     Ok(page)
 }
 
-/// Returns the refreshed refund. If the acquirer does not answer, returns the stored refund.
+/// Returns the refreshed refund. If the refresh fails, returns the stored refund.
 async fn refreshed(ports: &Ports, refund: Refund) -> Refund {
     refresh(ports, refund.clone(), READ_BUDGET).await.unwrap_or_else(|error| {
         tracing::warn!(refund = %refund.id, %error, "refund could not be refreshed from its acquirer; the stored state is shown");

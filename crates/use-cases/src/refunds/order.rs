@@ -1,4 +1,4 @@
-//! Sends a refund to the acquirer of its Pix, and reads the refund there.
+//! Sends a refund to the acquirer that received the refunded Pix, and reads the refund there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +16,10 @@ use crate::upstream_order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted,
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply};
 use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
-/// The time for sending. This service answers a POST within 10 s.
+/// The time limit of the request that creates the refund: 5 s of the 10 s within which the API answers a merchant's
+/// POST. The other 5 s are for a look-up and two commits.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
-/// The time for a look-up within the same 10 s. The look-up follows a lost reply or a refusal.
+/// The time limit of one read: a look-up, for example after a lost reply or a refusal, or a read of the received Pix.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 
 impl UpstreamOrder for Refund {
@@ -44,15 +45,16 @@ impl UpstreamOrder for Refund {
         }
     }
 
-    /// Reads the received Pix. The API Pix has no list of returns, but the record of a received Pix contains all its
-    /// returns.
+    /// Searches for the refund in the record of the received Pix, which contains all returns of that Pix. The API Pix
+    /// has no list of returns.
     async fn list(&self, _: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamReturn> {
         let returns = match acquirer.find_received(&self.end_to_end_id, LOOK_BUDGET).await {
             Ok(Some(received)) => received.payment.returns,
             Ok(None) => return Evidence::Unreadable("the acquirer does not show the refunded Pix".to_owned()),
             Err(error) => return Evidence::Unreadable(error.to_string()),
         };
-        // A return without the identifier of its order may be this refund.
+        // If the acquirer shows no identifier of the request, the adapter puts the return id into `name`. Such a return
+        // may be this refund.
         let is_nameless = |row: &UpstreamReturn| {
             row.nature == ReturnNature::Ordinary && row.return_id.as_ref().map_or("", ReturnId::as_str) == row.name
         };

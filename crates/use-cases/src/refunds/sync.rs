@@ -16,7 +16,7 @@ use crate::upstream_order::{KeyedResource as _, StoredRecord as _, UpstreamOrder
 use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
-/// Reads the refund at the acquirer of its Pix, and applies the acquirer's record.
+/// Reads the refund at its acquirer, and applies the acquirer's record.
 pub(crate) async fn refresh(ports: &Ports, refund: Refund, budget: Duration) -> Result<Refund, SyncError> {
     let upstream = fetch_upstream(ports, &refund, budget).await?.ok_or(SyncError::Unknown)?;
     Ok(apply(ports, refund, upstream).await?)
@@ -32,8 +32,8 @@ pub(crate) async fn fetch_upstream(
     ports.acquirer(&refund.acquirer)?.find_refund(&refund.end_to_end_id, refund.id, budget).await
 }
 
-/// Applies the acquirer's record. The charge is changed in the same commit. A record that contradicts a known outcome
-/// has no effect.
+/// Applies the acquirer's record, and changes the charge in the same commit. A record with another amount, or one that
+/// contradicts a known outcome, has no effect.
 pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamReturn) -> Result<Refund, StoreError> {
     if !refund.agrees(&upstream) {
         return Ok(refund);
@@ -53,8 +53,8 @@ pub(crate) async fn apply(ports: &Ports, mut refund: Refund, upstream: UpstreamR
     Err(StoreError::contended())
 }
 
-/// Ends a refund that its acquirer refused and does not have. The whole amount is released. `refund` must have the
-/// version that it had when it was sent.
+/// Ends a refund that its acquirer refused and does not have, and releases the whole amount. `refund` must have the
+/// version that it had when it was sent. If a newer version is stored, that version is returned unchanged.
 pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<Refund, StoreError> {
     for _ in 0..Refund::MAX_PASSES {
         let charge = charge_of(ports, &refund).await?;
@@ -79,8 +79,8 @@ pub(super) async fn end(ports: &Ports, refund: Refund, reason: &str) -> Result<R
     Err(StoreError::contended())
 }
 
-/// Returns the refund to which a return of a received Pix belongs. Returns `None` if this service did not make the
-/// return.
+/// Returns the refund to which a return of a received Pix belongs. Returns `None` if the return belongs to no refund of
+/// this charge and this Pix.
 pub(crate) async fn of_return(
     ports: &Ports,
     charge: &Charge,

@@ -1,5 +1,5 @@
-//! Limits the number of concurrent reads of one worker at an acquirer. Answers raise the limit, and a failure halves
-//! it.
+//! Limits the number of reads that one worker has in flight at an acquirer. All workers of a node share one limit per
+//! acquirer. Answers raise the limit, and a failure halves it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,12 @@ use cais_domain::acquirer_name::AcquirerName;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
-/// The limit before the acquirer's first answer.
+/// The limit of each acquirer when the node starts.
 const FIRST: usize = 32;
 /// The maximum of the limit. At 200 ms per read, 128 concurrent reads make 640 reads per second. They use half of the
-/// connections that are kept open.
+/// idle connections that the HTTP client keeps to an acquirer.
 const MOST: usize = 128;
-/// The limit grows by this number after a full round of answers: as many answers in a row as the limit itself.
+/// The limit grows by this number after as many answers in a row as the limit itself.
 const STEP: usize = 8;
 
 /// The limit of every acquirer. Clones share the limits.
@@ -60,7 +60,8 @@ impl Limit {
 }
 
 impl UpstreamLimits {
-    /// Runs `work` for every item, within the current limit of the acquirer. `is_overload` classifies each result.
+    /// Runs `work` for every item, within the current limit of the acquirer. `is_overload` returns `true` for a result
+    /// that must lower the limit.
     pub(crate) async fn run<I, F: Future>(
         &self,
         acquirer: &AcquirerName,

@@ -11,18 +11,17 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{UpstreamLimits, is_overload};
 
-/// The smallest number of expected rows for which a part of the list is read. For fewer rows, single reads need fewer
-/// requests.
+/// The smallest number of expected rows for which a span of the list is read. Fewer rows are read one by one.
 const WORTH_A_PAGE: usize = 8;
-/// The number of expected rows after which a span ends. The rows of its last second are still added. A page has at most
-/// about this number of rows.
+/// The number of expected rows after which a span ends: about the largest number of rows on a page. Further rows of the
+/// span's last second still belong to it.
 const SPAN_OF: usize = 1_000;
-/// Within one span, two consecutive expected rows are at most this far apart. The instants in lists have whole seconds.
+/// A larger gap between two expected rows starts a new span, so that a span has few seconds without expected rows.
 const MAX_GAP: SignedDuration = SignedDuration::from_secs(2);
 /// The number of pages of a span that are always permitted, however few rows are expected.
 const FIRST_PAGES: usize = 2;
-/// The number of expected rows for which one further page of a span is permitted. The list may contain many rows that
-/// are not expected. A page costs less than this number of single reads.
+/// A span may have one further page for each group of this many expected rows, rounded up. Without such a limit, a list
+/// with many other rows would be read to its end. A page costs less than this number of single reads.
 const EXPECTED_PER_PAGE: usize = 20;
 
 /// A row that the list should contain.
@@ -30,7 +29,8 @@ const EXPECTED_PER_PAGE: usize = 20;
 pub(crate) struct Wanted<K> {
     /// The identifier of the row.
     pub key: K,
-    /// The approximate instant of the row. If it is wrong, the pages that are read do not contain the row.
+    /// The instant of the row in the list, as far as it is known. If the list has another instant, the row may not be
+    /// found.
     pub at: Timestamp,
 }
 
@@ -65,8 +65,8 @@ struct Reading<'s, K, R> {
 }
 
 impl<K, R> Reading<'_, K, R> {
-    /// Returns the pages to read next, in groups that can be read concurrently. If the number of pages is unknown,
-    /// there is one group: each page shows whether another page follows.
+    /// Returns the ranges of pages to read next. The ranges can be read concurrently; the pages of one range are read
+    /// in order. If the number of pages is unknown, there is one range: each page shows whether another page follows.
     fn rest(&self) -> Vec<Range<u32>> {
         let Some(next) = self.next else { return Vec::new() };
         let limit = self.span.max_pages();
@@ -77,11 +77,12 @@ impl<K, R> Reading<'_, K, R> {
     }
 }
 
-/// Reads the spans of a list that contain many rows of `wanted`. The first page of each span is read first. If the
-/// acquirer reports the number of pages, the other pages are read concurrently, and otherwise one after another.
+/// Reads the spans of a list in which many rows of `wanted` are expected. The first page of each span is read first. If
+/// the acquirer reports the number of pages, the other pages are read concurrently, and otherwise one after another.
 ///
-/// A row that is missing in the result must be read individually. Reasons for a missing row: a wrong instant, a list
-/// that lags behind, or a list that cannot be read.
+/// A row that is missing in the result must be read individually. Reasons for a missing row:
+/// - Fewer than [`WORTH_A_PAGE`] rows are expected in its span, or its instant is wrong.
+/// - The list lags behind, contains too many other rows, or cannot be read.
 pub(crate) async fn read_listed<K, R, F>(
     (limits, acquirer): (&UpstreamLimits, &AcquirerName),
     wanted: Vec<Wanted<K>>,
@@ -166,7 +167,8 @@ mod tests {
         Timestamp::from_second(1_750_000_000_i64.saturating_add(second)).unwrap_or_default()
     }
 
-    /// Returns the spans for these numbers of rows at each second.
+    /// Returns each span as its first second, its last second and its number of rows. `seconds` contains each second
+    /// with its number of expected rows.
     fn spans_of(seconds: &[(i64, usize)]) -> Vec<(i64, i64, usize)> {
         let mut key = 0_usize;
         let mut wanted = Vec::new();

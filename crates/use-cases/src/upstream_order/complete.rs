@@ -12,7 +12,7 @@ use crate::response::Response;
 use crate::store_error::StoreError;
 use crate::upstream_result::EarlierRequests;
 
-/// The pause of a creation that has no acquirer. A breaker stays open for the same time.
+/// The pause before a creation is resumed again if no acquirer was available. A breaker stays open for the same time.
 const NO_ACQUIRER_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 
 /// A creation after commit 1, with the lease that permits this process to finish it.
@@ -29,13 +29,13 @@ pub(super) struct Creation<T> {
 /// The result of an attempt to finish a creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The resource is visible, and this is the response from now on.
+    /// The resource is visible. Each repeat receives this response.
     Answered(Response),
     /// No acquirer accepted the order. Its hold is released, no resource is visible, and the external id is free again.
     Abandoned,
     /// An acquirer may have the order. A worker or a repeat resumes the creation.
     Unknown,
-    /// Another process finishes the creation.
+    /// Another process has taken over the creation, or has abandoned it.
     TakenOver,
 }
 
@@ -135,8 +135,8 @@ pub(super) async fn take_over<T: KeyedResource>(
 
 /// Finishes a creation whose lease has ended. Returns `true` if the creation is finished now.
 ///
-/// An abandoned resource stays abandoned, because only a repeat by the caller can request it again. Without an acquirer
-/// the record is postponed, so that it does not stay first in the list of due records.
+/// An abandoned resource stays abandoned, because only a repeat by the caller can request it again. If no acquirer is
+/// available, the idempotency record is postponed, so that it does not stay first in the list of due records.
 pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyRecord) -> Result<bool, StoreError> {
     if !T::has_acquirer(ports) {
         postpone(ports, &record, NO_ACQUIRER_PAUSE).await?;

@@ -40,7 +40,8 @@ pub(crate) async fn create<T: CreateTerms>(ports: &Ports, command: &CreateReques
         let name = external_id_key(&resource);
         change.reserve.extend(reservation(&resource));
         change.idempotency = Some(request.takes(id.clone(), now));
-        // Commit 1. Conflicts are rare, so no read precedes it: the error carries the owner of a taken value.
+        // Commit 1. Conflicts are rare, so unique values are not read first: the error carries the owner of a taken
+        // value.
         match ports.store.commit(change).await {
             Ok(_) => {
                 let lease = request.holding(now);
@@ -61,7 +62,7 @@ pub(crate) async fn create<T: CreateTerms>(ports: &Ports, command: &CreateReques
                     Stored::Known(record) => Box::pin(repeat(ports, command, record, None)).await,
                 };
             }
-            // A record that `open` read has changed since.
+            // A record has changed since `open` read it.
             Err(CommitError::Stale) => {}
             Err(error) => return Err(StoreError::from(error).into()),
         }
@@ -83,8 +84,8 @@ async fn refuse<T: CreateTerms>(
     }
 }
 
-/// Returns the response with the owner of the external id. Without an owner, returns `reason`. If both the owner and
-/// `reason` apply, their [`Precedence`] decides.
+/// Returns the response with the owner of the external id. Without an owner, returns `reason`. The [`Precedence`] of
+/// `reason` decides whether an owner is looked up, and which error is returned if the owner cannot be the response.
 async fn named_or<T: CreateTerms>(
     ports: &Ports,
     command: &CreateRequest<T>,
@@ -130,8 +131,11 @@ async fn existing<T: CreateTerms>(
     }
 }
 
-/// Answers a request whose key is known. `refused` is the reason why the same request would be refused now; `None` if
-/// its checks were not made. If the first request may have sent the order, its creation is still finished.
+/// Answers a request whose key is known. `refused` is the reason why the same request would be refused now. `None`
+/// means that its checks passed, or were not made.
+///
+/// A refusal only prevents the reopening of an abandoned resource. If the first request may have sent the order, its
+/// creation is still finished.
 async fn repeat<T: CreateTerms>(
     ports: &Ports,
     command: &CreateRequest<T>,

@@ -54,11 +54,11 @@ pub enum CreateError<R> {
 pub(crate) enum Precedence {
     /// The error comes before all checks of the external id.
     First,
-    /// If the owner of the external id has the same data, the owner is the response. If the owner differs, this error
-    /// comes before the conflict.
+    /// If the owner of the external id has the data of the request, the response shows the owner. If the data differ,
+    /// this error comes before the conflict.
     BeforeConflict,
-    /// If the owner of the external id has the same data, the owner is the response. If the owner differs, the conflict
-    /// comes before this error.
+    /// If the owner of the external id has the data of the request, the response shows the owner. If the data differ,
+    /// the conflict comes before this error.
     AfterConflict,
 }
 

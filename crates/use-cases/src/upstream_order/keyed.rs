@@ -80,8 +80,8 @@ pub(crate) enum NextStep<'a, T> {
 }
 
 impl Standing {
-    /// Returns the step of an order that holds money. If the order is no longer in creation, another process has changed
-    /// it from newer evidence. A reply without a record does not reverse that change.
+    /// Returns the next step of a payout, refund or withdrawal. If the order is no longer in creation, another process
+    /// has changed it from newer evidence. A reply without a record does not reverse that change.
     pub(crate) fn step<T>(self, result: &UpstreamResult<T>) -> NextStep<'_, T> {
         match (result, self) {
             (UpstreamResult::Known(record), _) => NextStep::Apply(record),
@@ -129,8 +129,8 @@ pub(crate) trait KeyedResource: StoredRecord {
         true
     }
 
-    /// Sends the order of a resource in creation, but not after `until`. Other processes rely on this limit: after
-    /// `until`, this process makes no further request.
+    /// Sends the order of a resource in creation. After `until`, another process may take over the creation, so this
+    /// process starts no request then. An implementation may ignore `until` if a second request has no effect.
     fn send_upstream(
         &self,
         ports: &Ports,
@@ -149,7 +149,7 @@ pub(crate) trait KeyedResource: StoredRecord {
         now: Timestamp,
     ) -> impl Future<Output = Result<Option<(Self, ChangeSet)>, StoreError>> + Send;
 
-    /// Applies the parts of the reply that commit 2 did not apply.
+    /// Applies the parts of the reply that commit 2 did not apply, for example a payment that the reply already shows.
     fn follow_up(self, _ports: &Ports, _reply: &Self::Reply) -> impl Future<Output = Result<(), StoreError>> + Send {
         std::future::ready(Ok(()))
     }
@@ -188,7 +188,7 @@ impl<T> CreateRequest<T> {
     }
 }
 
-/// The requested terms of a resource: the checks, and the first state of the resource.
+/// The requested terms of a resource. An implementation checks the terms and builds the resource in its first state.
 pub(crate) trait CreateTerms: Send + Sync {
     /// The resource that is created.
     type Resource: KeyedResource;
@@ -196,7 +196,7 @@ pub(crate) trait CreateTerms: Send + Sync {
     type Refusal: Refusal;
 
     /// `true` if `open` and `reopen` read prices upstream. The key is then looked up first, so that a replay does not
-    /// wait for the upstream. In this case `reopen` must make all checks of `open`.
+    /// wait for these reads. A repeat then skips `open`, so `reopen` must make all checks of `open`.
     const OPENS_UPSTREAM: bool = false;
 
     /// Returns the merchant's external id of the resource.

@@ -1,8 +1,6 @@
 //! Creates all orders that have an idempotency key (charges, payouts, refunds, crypto deposits, crypto withdrawals),
 //! and polls them.
 //!
-//! A defense has no idempotency key, so `infractions::defend` makes its commits. Steps 2, 3 and 5 are the same.
-//!
 //! Each order passes through the same steps. After a crash between two steps, the caller's repeat or a worker resumes
 //! the order:
 //!
@@ -13,6 +11,9 @@
 //! 4. *Commit 2, the outcome* (`complete`): the next state, its transfers and events, and the response for repeats.
 //! 5. *Poll* (`poll`): while the outcome is open, the worker looks the order up by its identifier. A missing order is
 //!    sent again with the same identifier.
+//!
+//! A defense has no idempotency key, so `infractions::defend` makes its own commits in place of steps 1 and 4. Its
+//! other steps are the same.
 //!
 //! | crash | state after the crash | resumed by |
 //! |---|---|---|
@@ -28,15 +29,15 @@
 //! | refused | fails, its hold is released | fails, its hold is released |
 //! | not accepted | abandoned, its hold is released, not visible | stays open |
 //! | unknown | visible and open | stays open, sent again later |
-//! | unproven | visible and open | stays open, an alert is raised |
+//! | refused, but unproven | visible and open | stays open, an alert is raised |
 //!
 //! A charge differs in three ways:
 //! - The router may send a first request to several acquirers.
 //! - No money is held.
 //! - An unknown outcome keeps the charge in creation until the acquirer that may have it answers.
 //!
-//! A crypto deposit with an unknown outcome stays in creation too, but is abandoned when its rate expires. Charges and
-//! deposits in creation may be requested again, because no payer has seen the first request.
+//! A crypto deposit with an unknown outcome stays in creation too, but is abandoned when its rate expires. A second
+//! request for a charge or deposit in creation is harmless, because no payer has seen the result of the first request.
 //!
 //! # To add an operation
 //!
@@ -49,10 +50,10 @@
 //!    owner of an external id. The use case is then `create(ports, &request)`.
 //! 5. Add the prefix of the id to `crate::resume`, so that a worker finishes the creations of crashed processes.
 //!
-//! A crypto processor would execute a repeated withdrawal twice. So `poll` only looks a withdrawal up and never sends
-//! it again (`UpstreamOrder::IS_REPEATABLE`). If a withdrawal stays absent, an operator decides. Apart from that, a
-//! withdrawal needs only these five steps: the processor's record is the `Record` of step 2, and `open` of step 4
-//! checks the quote.
+//! A crypto processor would execute a withdrawal twice if it were sent twice. So `poll` only looks a withdrawal up and
+//! never sends it again (`UpstreamOrder::IS_REPEATABLE`). If a withdrawal stays absent, an operator decides. Apart from
+//! that, a withdrawal needs only these five steps: the processor's record is the `Record` of step 2, and `open` of
+//! step 4 checks the quote.
 
 mod complete;
 mod create;

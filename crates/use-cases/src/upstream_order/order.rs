@@ -41,8 +41,8 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Returns the time after which the process that stored the order begins no request. Half of
-    /// [`Sent::arrives_within`] remains, so that its request has usually ended when another process may send the order
+    /// Returns the time until which the process that stored [`Sent::at`] may start its request. Half of
+    /// [`Sent::arrives_within`] remains, so that the request has usually ended when another process may send the order
     /// again. If the clocks of two nodes differ, their requests can overlap. An overlap is harmless: an order is sent
     /// again only if its second execution has no effect ([`UpstreamOrder::IS_REPEATABLE`]).
     pub(crate) fn send_until(&self) -> Timestamp {
@@ -111,8 +111,8 @@ pub(crate) trait UpstreamOrder: StoredRecord {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Self>, QueryError>> + Send;
 
-    /// Pairs the orders of one acquirer with the rows of its lists. The default reads no list, so each order is read
-    /// individually.
+    /// Pairs each order with its record in the acquirer's lists. An order with `None` is then read individually. The
+    /// default reads no list.
     fn read_lists(
         _ports: &Ports,
         _acquirer: &AcquirerName,
@@ -131,8 +131,8 @@ pub(crate) trait UpstreamOrder: StoredRecord {
     /// Applies a record of the acquirer, and returns the stored order.
     fn apply(self, ports: &Ports, record: Self::Record) -> impl Future<Output = Result<Self, StoreError>> + Send;
 
-    /// Ends an order that its acquirer does not have, after the acquirer refused its repeat. The default returns an
-    /// error, for orders that are never sent again.
+    /// Ends an order that its acquirer does not have, after the order was sent again and refused. The default returns
+    /// an error, for orders that are never sent again.
     fn end_refused(self, _ports: &Ports, reason: &str) -> impl Future<Output = Result<Self, StoreError>> + Send {
         let error = format!("{}: the order is never sent again, but was refused: {reason}", self.id());
         std::future::ready(Err(StoreError::Internal(error)))
@@ -178,8 +178,8 @@ pub(crate) fn accepted<O: UpstreamOrder>(order: &O, reply: Result<O::Record, Acq
     }
 }
 
-/// Sends an order in creation before `until`. If an earlier process may have sent the order, it is looked up first, and
-/// sent only if it is not found.
+/// Sends an order that is in creation, but not after `until`. If an earlier process may have sent the order, the order
+/// is looked up first, and sent only if it is not found.
 pub(crate) async fn send_begun<O: UpstreamOrder>(
     ports: &Ports,
     order: &O,
@@ -221,7 +221,7 @@ async fn send_unless_found<O: UpstreamOrder>(
             Evidence::Absent | Evidence::NotRead if O::IS_REPEATABLE => {}
             Evidence::Absent | Evidence::NotRead => {
                 return UpstreamResult::Unknown(
-                    "the acquirer does not show the order, and would execute a repeat twice".to_owned(),
+                    "the acquirer does not show the order, and would execute it twice if it were sent twice".to_owned(),
                 );
             }
         }
@@ -229,8 +229,8 @@ async fn send_unless_found<O: UpstreamOrder>(
     send(ports, acquirer, order, earlier, until).await
 }
 
-/// Sends an order, unless `until` has passed by this node's clock. After `until`, this node makes no further request, so
-/// requests of two nodes rarely overlap ([`Sent::send_until`]).
+/// Sends an order, unless `until` has passed by this node's clock. After `until`, this node makes no further request,
+/// so requests of two nodes rarely overlap ([`Sent::send_until`]).
 pub(crate) async fn send<O: UpstreamOrder>(
     ports: &Ports,
     acquirer: &O::Upstream,

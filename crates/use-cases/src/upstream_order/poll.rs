@@ -56,7 +56,7 @@ async fn follow_or_postpone<O: UpstreamOrder>(ports: &Ports, order: O, record: O
         Ok(followed) => followed,
         Err(error) => {
             let id = order.id();
-            tracing::warn!(order = %id, %error, "open order could not be updated from its acquirer; the order is read again");
+            tracing::warn!(order = %id, %error, "open order could not be updated from its acquirer; the order is read again at its next poll");
             // An order that cannot be polled must not delay the others permanently.
             if let Err(error) = postpone(ports, order).await {
                 tracing::warn!(order = %id, %error, "open order could not be postponed; the order stays due");
@@ -73,7 +73,7 @@ async fn follow<O: UpstreamOrder>(ports: &Ports, order: O, record: Option<O::Rec
     let after = match refresh(ports, order.clone(), record).await {
         Ok(after) => after,
         Err(SyncError::Store(error)) => return Err(error),
-        // The request may still be in transit.
+        // The acquirer may show the order later, because the request can still be in transit.
         Err(SyncError::Unknown) if !order.is_overdue(ports.clock.now()) => order,
         Err(error) => {
             let is_reachable = !matches!(error, SyncError::Upstream(AcquirerError::Unavailable(_)));
@@ -113,7 +113,7 @@ async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), Store
 }
 
 /// Sends an order that its acquirer does not show. The order is sent only when its last request can no longer be in
-/// transit. Only one node sends.
+/// transit, and only by one node. If the order must not be sent, returns [`SyncError::Unknown`].
 async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, SyncError> {
     let now = ports.clock.now();
     let Some(last) = order.sent() else { return Ok(order) };

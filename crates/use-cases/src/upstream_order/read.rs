@@ -77,8 +77,7 @@ pub(crate) async fn find<T: KeyedResource>(
     }
 }
 
-/// Returns a page of resources that `read` reads. If the page has a cursor, the cursor must be a visible resource of
-/// the account.
+/// Returns the page that `read` reads. If `page` has a cursor, the cursor must be a visible resource of the account.
 pub(crate) async fn list<T: KeyedResource>(
     ports: &Ports,
     account: AccountId,

@@ -1,4 +1,4 @@
-//! Changes an endpoint: its address, subscription, description or activity.
+//! Changes an endpoint: its address, its subscription, its description, or whether it is active.
 
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::{Account, NotPermitted};
@@ -45,7 +45,7 @@ pub async fn change(
     run(ports, None, account, id, asked).await
 }
 
-/// Changes the endpoint in the dashboard, with a row of the audit log.
+/// Works like [`change`], for an operator in the dashboard. The change has a row in the audit log.
 ///
 /// # Errors
 /// The errors of [`change`].
@@ -98,8 +98,8 @@ async fn run(
         }
         match ports.store.commit(change).await {
             Ok(_) => return Ok(stored(after)),
-            // A concurrent identical change has reserved the address for this endpoint. The next pass reads the changed
-            // endpoint.
+            // A concurrent identical change has reserved the address for this endpoint. The next attempt of the loop
+            // reads the changed endpoint.
             Err(CommitError::Taken { by, .. }) if by == id.to_string() => {}
             Err(CommitError::Taken { .. }) => return Err(ChangeEndpointError::UrlTaken),
             Err(CommitError::Stale) => {}
@@ -109,8 +109,8 @@ async fn run(
     Err(StoreError::contended().into())
 }
 
-/// Returns the changed endpoint and the change set; `None` if nothing changes. A change of an `operator` has a row of
-/// the audit log.
+/// Returns the changed endpoint and the change set; `None` if nothing changes. If an `operator` makes the change, the
+/// change set contains a row of the audit log.
 pub(crate) fn prepare(
     ports: &Ports,
     operator: Option<&Operator>,

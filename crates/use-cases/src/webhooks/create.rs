@@ -1,4 +1,5 @@
-//! Registers an endpoint: checks its address, creates its secret, and reserves one of the account's slots.
+//! Registers an endpoint: checks its address, creates its secret, and reserves one of the account's [`MAX_ENDPOINTS`]
+//! slots.
 
 use cais_domain::ids::{AccountId, EndpointId};
 use cais_domain::merchant::account::{Account, NotPermitted};
@@ -44,8 +45,8 @@ pub enum CreateEndpointError {
 /// Creates an endpoint, and returns it with its secret. The secret cannot be read later.
 ///
 /// # Errors
-/// [`CreateEndpointError`]. The variants are checked in their order, but host names are resolved only if a slot is
-/// free.
+/// [`CreateEndpointError`]. The variants are checked in their order, with one exception: the host name of the address
+/// is resolved only after a free slot was found.
 pub async fn create(
     ports: &Ports,
     account: &Account,
@@ -54,7 +55,7 @@ pub async fn create(
     run(ports, None, account, asked).await
 }
 
-/// Creates an endpoint in the dashboard, with a row of the audit log.
+/// Works like [`create`], for an operator in the dashboard. The creation has a row in the audit log.
 ///
 /// # Errors
 /// The errors of [`create`].
@@ -111,7 +112,7 @@ async fn nothing_left(ports: &Ports, account: AccountId, url: &WebhookUrl) -> Re
     Ok(taken.map_or(CreateEndpointError::LimitReached, |_| CreateEndpointError::UrlTaken))
 }
 
-/// Returns the slots that no endpoint of the account used when they were read, in ascending order.
+/// Returns the account's free slots, in ascending order. A concurrent request can reserve them before this one does.
 async fn free_slots(ports: &Ports, account: AccountId) -> Result<Vec<u8>, StoreError> {
     let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
     let taken: Vec<u8> =

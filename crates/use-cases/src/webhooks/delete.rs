@@ -18,7 +18,7 @@ pub async fn delete(ports: &Ports, account: &Account, id: EndpointId) -> Result<
     run(ports, None, account, id).await
 }
 
-/// Deletes the endpoint in the dashboard, with a row of the audit log.
+/// Works like [`delete`], for an operator in the dashboard. The deletion has a row in the audit log.
 ///
 /// # Errors
 /// The errors of [`delete`].

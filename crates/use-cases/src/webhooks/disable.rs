@@ -9,16 +9,17 @@ use super::records::{queue, update};
 use crate::ports::Ports;
 use crate::store_error::{StoreError, commit_unless_stale};
 
-/// Disables the endpoint `called`. The endpoint stays active in two cases:
-/// - The merchant changed the endpoint meanwhile. The next failure can disable it.
-/// - The reason is `Failing`, and the endpoint accepted a delivery of any node meanwhile.
+/// Disables an endpoint. `called` is the endpoint as it was read with the failed delivery. The endpoint stays active in
+/// two cases:
+/// - The merchant changed the endpoint since then. The next failure can disable it.
+/// - The reason is `Failing`, and the endpoint accepted a delivery since then, from any node.
 ///
 /// Returns `true` if this call disabled the endpoint.
 pub(super) async fn disable(ports: &Ports, called: &Endpoint, reason: DisabledReason) -> Result<bool, StoreError> {
     let found = ports.queries.find_endpoint(called.account, called.id).await?;
     let Some(endpoint) = found.filter(|found| found.version == called.version) else { return Ok(false) };
     let now = ports.clock.now();
-    // The claim read the start of the failures up to one lease ago, so it is read again.
+    // The claim read the start of the failures up to one lease ago, so the start is read again.
     if reason == DisabledReason::Failing
         && !is_failing_for_good(ports.queries.failing_since(queue(&endpoint)).await?, now)
     {

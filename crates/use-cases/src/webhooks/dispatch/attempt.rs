@@ -72,12 +72,12 @@ async fn send(ports: &Ports, claimed: &ClaimedDelivery, at: Timestamp, secrets: 
     };
     // A panic on one receiver's answer must not end the deliveries to the others.
     AssertUnwindSafe(sent).catch_unwind().await.unwrap_or_else(|_| {
-        tracing::error!(alert = alerts::PANIC, delivery = %claimed.key.id, endpoint = %claimed.key.endpoint, "attempt to deliver a webhook panicked; the delivery counts as failed");
+        tracing::error!(alert = alerts::PANIC, delivery = %claimed.key.id, endpoint = %claimed.key.endpoint, "attempt to deliver a webhook panicked; the attempt counts as failed");
         nothing_sent(AttemptError::ConnectionLost)
     })
 }
 
-/// Returns the decrypted secrets that sign at this instant.
+/// Returns the decrypted secrets with which an event is signed at this instant.
 fn secrets(ports: &Ports, claimed: &ClaimedDelivery, at: Timestamp) -> Result<Vec<SigningSecret>, DecryptError> {
     let owner = claimed.endpoint.id.to_string();
     claimed.endpoint.signing(at).into_iter().map(|sealed| ports.secret_cipher.decrypt(&owner, sealed)).collect()
@@ -94,8 +94,8 @@ impl AttemptResult {
     }
 
     /// Returns the consequences of the attempt. `last` is the status of the previous attempt at the endpoint. `None`
-    /// means that no previous attempt is remembered. `last` can be older or newer than `failing_since` of the claim, so
-    /// both are compared with the attempt.
+    /// means that no previous attempt is remembered. `failing_since` of the claim can be newer or older than `last`, so
+    /// the attempt is compared with both.
     pub(super) fn consequences(self, last: Option<AttemptStatus>) -> Consequences {
         let status = self.status();
         let Self { claimed, began_at, ended_at, sent } = self;
@@ -116,7 +116,7 @@ impl AttemptResult {
         };
         let outcome = match status {
             AttemptStatus::Succeeded => AttemptOutcome::Succeeded,
-            // A test has one attempt, because the merchant sees its result.
+            // A test delivery has one attempt, because the merchant sees the result and can send another test.
             AttemptStatus::Failed if claimed.event.kind() == EventType::WebhookTest => AttemptOutcome::Failed,
             AttemptStatus::Failed => next_attempt(claimed.key.id, claimed.tries, ended_at, sent.retry_after)
                 .map_or(AttemptOutcome::Failed, |due_at| AttemptOutcome::Retry { due_at }),

@@ -51,7 +51,7 @@ struct Requested {
     cancel: bool,
 }
 
-/// The state of the delivering task.
+/// The state of the dispatcher's task.
 pub(super) struct Dispatcher<'a> {
     ports: &'a Ports,
     limits: DispatchLimits,
@@ -186,8 +186,8 @@ impl<'a> Dispatcher<'a> {
         self.requested.claim = false;
         let now = self.ports.clock.now();
         match claimed {
-            // The second half of a lease is reserved for the call. If the reply came in the second half, the deliveries
-            // are left to a later claim.
+            // The second half of a lease is reserved for the call. If the store's reply came only in that half, the
+            // deliveries are left to a later claim.
             Ok(got) if is_late(asked_at, now, self.limits) => {
                 self.claims.on_failure("claim deliveries", &"the request took too long");
                 tracing::warn!(

@@ -1,7 +1,8 @@
-//! The queues with work, the classes of endpoints, and their slots. A slow receiver cannot use the slots of the others.
+//! The queues with work, the classes of endpoints, and the slots for deliveries in flight. A slow endpoint cannot use
+//! up the slots of the other endpoints.
 //!
 //! A delivery has a slot from its claim until its outcome is stored. Each node classifies endpoints by their last
-//! response:
+//! attempt:
 //!
 //! | class | condition | slots of one endpoint | slots of the class |
 //! |---|---|---|---|
@@ -27,15 +28,17 @@ mod waiting;
 
 /// A call of this duration or longer makes its endpoint slow. A working receiver answers much faster.
 const SLOW: SignedDuration = SignedDuration::from_secs(2);
-/// The divisor of `per_endpoint` for endpoints with a reduced share of slots.
+/// The divisor of `per_endpoint` for the slots of a slow endpoint. It also applies to a healthy endpoint while half or
+/// more of all slots are used.
 const FEW: u32 = 4;
-/// After a claim that was not full, `ask_again` is set if this node has at least this number of deliveries in flight to
-/// the endpoint, because other nodes may then hold slots of the queue. With fewer, the queue is assumed to be empty.
+/// A claim can return fewer deliveries than there were free slots, because the queue is empty or other nodes use its
+/// slots. If this node has at least this number of deliveries in flight to the endpoint, other nodes may use slots, and
+/// `ask_again` is set. With fewer, the queue is assumed to be empty.
 const BURST: usize = 2;
 /// The largest number of queues in one claim.
 const MAX_CLAIM_QUEUES: usize = 128;
-/// The largest number of stored classes. When it is reached, all classes are removed, and all endpoints are unknown
-/// again.
+/// The largest number of endpoints with a stored class. When it is reached, all entries are removed, and all endpoints
+/// are unknown again.
 const MAX_CLASSES: usize = 65_536;
 
 /// A request to the store to claim due deliveries.
@@ -43,9 +46,9 @@ const MAX_CLASSES: usize = 65_536;
 pub(super) struct ClaimRequest {
     /// The queues from which deliveries are claimed.
     pub queues: Vec<EndpointQueue>,
-    /// The number of free slots of each queue at this node when the claim was made.
+    /// The number of free slots of each queue at this node when the claim was made, in the order of `queues`.
     free_slots: Vec<usize>,
-    /// The largest number of deliveries in flight from one queue.
+    /// The largest number of deliveries to claim from one queue.
     pub per_endpoint: u32,
     /// The largest number of deliveries to claim.
     pub limit: usize,
@@ -125,8 +128,8 @@ impl EndpointQueues {
         }
         let per_endpoint = self.slots_of(class);
         let limit = match class {
-            // While fewer than half of the slots are used, a healthy endpoint may use all its slots. A claim then stops
-            // at half of the slots.
+            // While fewer than half of all slots are used, a healthy endpoint may use `per_endpoint` slots. Such a
+            // claim ends when half of all slots are used.
             EndpointClass::Healthy if self.slots_to_half() > 0 => self.free_slots_for(class).min(self.slots_to_half()),
             EndpointClass::Healthy | EndpointClass::Unknown | EndpointClass::Slow => self.free_slots_for(class),
         };
@@ -185,7 +188,7 @@ impl EndpointQueues {
         accepted
     }
 
-    /// Adds the queues of a failed claim again, before all other queues.
+    /// Adds the queues of a failed claim again, before all other queues of their class.
     pub(super) fn retry(&mut self, request: ClaimRequest) {
         self.push_all_front(request.queues);
     }
@@ -200,8 +203,8 @@ impl EndpointQueues {
     }
 
     /// Classifies the endpoint after a call. Returns the status of the previous attempt at the endpoint, which may have
-    /// ended before this delivery was claimed. Returns `None` if there was no attempt before, or if the endpoint had no
-    /// delivery in flight at some time since then.
+    /// ended before this delivery was claimed. Returns `None` if no previous attempt is remembered: when no delivery to
+    /// an endpoint is in flight, its last status is forgotten.
     pub(super) fn on_attempt(
         &mut self,
         key: &DeliveryKey,
@@ -223,7 +226,7 @@ impl EndpointQueues {
         last
     }
 
-    /// Frees the slot of a delivery. Its outcome is stored, or was lost.
+    /// Frees the slot of a delivery whose outcome is stored or was lost.
     pub(super) fn release(&mut self, key: &DeliveryKey) {
         if let Some(active) = self.active.get_mut(&key.endpoint)
             && active.in_flight.remove(&key.id).is_some()
@@ -263,7 +266,7 @@ impl EndpointQueues {
         self.forget(endpoint);
     }
 
-    /// Puts the queues before all other queues and keeps their order.
+    /// Puts the queues before all other queues of their class, in the given order.
     fn push_all_front(&mut self, queues: Vec<EndpointQueue>) {
         for queue in queues.into_iter().rev() {
             self.waiting.push_front(self.class(queue.endpoint), queue);
