@@ -31,7 +31,7 @@ pub(super) fn draw(logins: &Logins) -> (Vec<String>, Vec<SecretHash>) {
 }
 
 /// Uses the recovery code `text`. Returns the hashes of the other codes. Returns `None` if `recovery` does not contain
-/// `text`.
+/// the hash of `text`.
 pub(super) fn without(logins: &Logins, recovery: &[SecretHash], text: &str) -> Option<Vec<SecretHash>> {
     // Separators are ignored: they only make the code easier to read.
     let characters = text.chars().filter(char::is_ascii_alphanumeric);

@@ -48,7 +48,7 @@ impl Throttle {
     /// After the password was accepted, callers pass the user's id as `email`.
     pub(super) fn take(&self, email: &str, address: Option<IpAddr>, now: Timestamp) -> bool {
         let network = address.map(network);
-        // The address is checked first, so that one address cannot use up the attempts of all e-mails.
+        // The IP address is checked first, so that one address cannot use up the attempts of all e-mails.
         network.is_none_or(|network| self.addresses.take(network, now, ADDRESS_BURST, ADDRESS_EVERY))
             && self.emails.take(email.to_owned(), now, EMAIL_BURST, EMAIL_EVERY)
     }

@@ -67,7 +67,7 @@ pub type CreatePayoutError = CreateError<PayoutRefusal>;
 ///
 /// 1. whether the idempotency key was used before;
 /// 2. the account's permissions, then its limit;
-/// 3. whether the external id was used before;
+/// 3. whether the external id is in use;
 /// 4. whether an acquirer can send payouts now;
 /// 5. the balance.
 pub async fn create(ports: &Ports, command: CreatePayout) -> Result<Response, CreatePayoutError> {

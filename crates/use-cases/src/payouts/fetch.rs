@@ -23,7 +23,7 @@ pub type PayoutName = ResourceName<PayoutId>;
 
 /// Returns the payout with this identifier. If the payout is processing, or was completed in the last 24 hours, the
 /// acquirer's record is read and applied first. If this read fails or takes longer than 3 s, the stored payout is
-/// returned. `syncs` limits these reads to one per second for each payout.
+/// returned. `syncs` limits the reads of the acquirer to one per second for each payout.
 ///
 /// # Errors
 /// [`FetchError`].

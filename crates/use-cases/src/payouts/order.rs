@@ -22,7 +22,7 @@ use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 
 /// The time for sending an order. The time is short, because this service must answer the merchant's POST within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
-/// The time for a look-up of an order. The 10 s also contain the sending and two commits.
+/// The time for a look-up of an order, within the same 10 s as the sending and two commits.
 const LOOK_BUDGET: Duration = Duration::from_secs(2);
 /// The time for one page of the acquirer's list of sent Pix. Only the worker reads this list, and no merchant waits for
 /// it.

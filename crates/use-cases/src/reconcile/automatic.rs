@@ -1,12 +1,13 @@
-//! Reconciliation by the worker. Each list is compared from shortly before its position, in windows of at most one day.
-//! The position is the end of the last complete comparison.
+//! Reconciliation by the worker. Each list has a stored position: the instant up to which the list is compared. A pass
+//! compares each list from shortly before its position up to now, in windows of at most one day.
 //!
 //! The position of a list advances after each complete window. So after an outage of any length, the worker catches up
 //! in steps. A restart repeats only the overlap and the window that was in progress.
 //!
-//! Sent Pix are compared again for as long as they can be returned. Each pass compares the payouts that were sent on one
-//! day, and the returns that were made on that day. Payments and withdrawals of a crypto processor are compared again
-//! for two days.
+//! Sent Pix are compared again for as long as they can be returned: 97 days. Each pass handles one of these days, in
+//! turn: the payouts that were sent on the day, and the returns that were made on the day.
+//!
+//! Payments and withdrawals of a crypto processor are compared again for two days.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_ports::{Acquirer, CryptoProcessor, PollPosition, UpstreamList, alerts};
@@ -32,8 +33,8 @@ const CRYPTO_OVERLAP: SignedDuration = SignedDuration::from_hours(48);
 /// A payment that is not credited, or a row that cannot be read, keeps the position before its window for at most this
 /// time. Each pass logs the payment or the row.
 const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
-/// If a position is ahead of now by more than [`OVERLAP`], a wrong clock wrote it. The comparison then starts this time
-/// before now. This time is longer than the time in which a wrong clock is detected.
+/// If a position is ahead of now by more than [`OVERLAP`], a wrong clock wrote it. The comparison then starts at now
+/// minus this time. A wrong clock is detected in less time.
 const AFTER_WRONG_CLOCK: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// The largest number of open findings that one pass logs. Each finding is one line.
 const MAX_LOGGED: usize = 100;
@@ -104,7 +105,8 @@ struct Pass<'a> {
     error: Option<StoreError>,
 }
 
-/// Compares the windows that are not compared yet. Repairs missed payments and outcomes, and logs other differences.
+/// Compares each list from shortly before its position up to now. Also compares the sent Pix of one day again. Repairs
+/// missed payments and outcomes, and logs the differences.
 ///
 /// Infractions are updated first, so that an infraction is a difference only if its outcome cannot be applied.
 ///
@@ -172,7 +174,7 @@ impl Pass<'_> {
         Some(deposits?.min(withdrawals?))
     }
 
-    /// Compares a list from its position up to now. Returns the new position.
+    /// Compares a list from shortly before its position up to now. Returns the new position.
     async fn catch_up(&mut self, name: &AcquirerName, source: Source<'_>) -> Result<Timestamp, StoreError> {
         let mut position = match self.ports.queries.find_position(name, source.list()).await? {
             Some(position) => self.checked(position).await?,
@@ -207,9 +209,11 @@ impl Pass<'_> {
         positions::move_to(self.ports, position, earlier(self.now, AFTER_WRONG_CLOCK)).await
     }
 
-    /// Compares the next day: the payouts that were sent on it, with their returns. Also compares the returns of that
-    /// day that the acquirer lists apart from their payouts. After today, the next round begins with the oldest day. A
-    /// day that cannot be read is compared in the next round, so that the day does not delay the others.
+    /// Compares the payouts that were sent on one day, with their returns. Also compares the returns of that day that
+    /// the acquirer lists apart from their payouts.
+    ///
+    /// Each pass handles the day after that of the last pass. After today, the passes begin again with the day 97 days
+    /// ago. A day that cannot be read is skipped until its next turn, so that the day does not delay the others.
     async fn compare_returns(&mut self, name: &AcquirerName, acquirer: &dyn Acquirer) -> Result<(), StoreError> {
         let oldest = day(earlier(self.now, RETURNS_WITHIN));
         let position = match self.ports.queries.find_position(name, UpstreamList::Returns).await? {
@@ -285,7 +289,7 @@ impl Pass<'_> {
         for (acquirer, row) in &report.unreadable {
             if self.may_log() {
                 let (name, reason) = (&row.name, &row.reason);
-                tracing::error!(alert = alerts::RECONCILE_ROW_UNREADABLE, %acquirer, name, reason, "row of an acquirer's list cannot be read; the others are compared");
+                tracing::error!(alert = alerts::RECONCILE_ROW_UNREADABLE, %acquirer, name, reason, "row of an acquirer's list cannot be read; the other rows are compared");
             }
         }
         for difference in &report.differences {

@@ -1,7 +1,7 @@
 //! Compares a crypto processor's payments with the credited coins, in both directions.
 //!
-//! Credits payments that callbacks and polls missed. Most of them are later payments to the address of a deposit,
-//! because they can arrive after the last poll of the deposit.
+//! If the run repairs, the payments that callbacks and polls missed are credited. Most of them are later payments to
+//! the address of a deposit: they can arrive after the last poll of the deposit.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -19,7 +19,7 @@ use crate::store_error::StoreError;
 /// The number of stored payments in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// A processor's list of payments, and the stored payments at the processor.
+/// A processor's list of payments, and our stored payments of this processor.
 pub(super) struct DepositList<'a> {
     pub run: &'a Run<'a>,
     pub processor: &'a dyn CryptoProcessor,
@@ -74,7 +74,8 @@ impl ComparedList for DepositList<'_> {
         let mut compared = 0_u64;
         for row in &rows {
             let known = unlisted.remove(&row.id);
-            // The list may contain rows from days around the window.
+            // The list may contain rows from days around the window. Such a row is skipped, unless its record is in the
+            // window.
             if known.is_none() && row.created_at.is_some_and(|at| !(window.0..window.1).contains(&at)) {
                 continue;
             }
@@ -162,7 +163,7 @@ fn has_coins_of(payment: &DepositPayment, row: &UpstreamDeposit) -> bool {
     row.received.as_ref() == Some(&payment.coins)
 }
 
-/// Returns whether the processor shows at least the credited coins.
+/// Returns whether the processor shows at least the credited coins, and has not refunded them.
 fn covers(row: &UpstreamDeposit, payment: &DepositPayment) -> bool {
     let has_enough = match (&payment.coins, &row.received) {
         (ArrivedCoins::Supported(ours), Some(ArrivedCoins::Supported(theirs))) => {

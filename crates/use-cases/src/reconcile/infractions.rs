@@ -19,10 +19,10 @@ use crate::store_error::StoreError;
 use crate::work::WorkError;
 
 /// A return at the acquirer must be applied here within this time. A younger return is not a difference yet. The recent
-/// part of a list is read every minute, and a reopening is applied one minute later.
+/// part of an acquirer's list of infractions is read every minute, and a reopening is applied one minute later.
 ///
-/// Older parts of a list are read once an hour. So, if the run repairs, a known infraction is read before a difference
-/// is reported.
+/// Older parts of this list are read once an hour. So, if the run repairs, a known infraction is read before a
+/// difference is reported.
 const FOLLOWED_WITHIN: SignedDuration = SignedDuration::from_mins(3);
 
 /// Updates the stored infractions from the lists of all acquirers.
@@ -31,7 +31,8 @@ pub(super) async fn follow(ports: &Ports) -> Result<(), WorkError> {
 }
 
 /// Returns the difference for one Pix of a charge. If the account did not have enough money, the local amount is lower
-/// than the acquirer's. The rest is a loss of the acquirer's system account, and a person must resolve it.
+/// than the acquirer's. The difference is the shortfall: the acquirer holds less money for us than its `settlement`
+/// account shows. A person must resolve it.
 pub(super) async fn compare(
     run: &Run<'_>,
     name: &AcquirerName,
@@ -40,9 +41,8 @@ pub(super) async fn compare(
 ) -> Result<Option<Difference>, StoreError> {
     let pix = &payment.end_to_end_id;
     let theirs = returned_amount(&payment.returns)?;
-    // Without a sign of a lost infraction there is nothing to compare. The totals of the charge show only losses of its
-    // own amount, not losses of money that was paid beyond it. So acquirers that report infractions are always
-    // compared.
+    // Without a sign of a lost infraction, there is nothing to compare. For an acquirer that reports infractions, the
+    // signs are not enough: `charge.refunds` does not contain a loss of money that was paid beyond the charge's amount.
     let reports_infractions = run.ports.acquirers.named(name).is_some_and(|acquirer| acquirer.reports_infractions());
     if !reports_infractions && theirs.is_zero() && charge.open_infractions == 0 && charge.refunds.done.is_zero() {
         return Ok(None);

@@ -73,7 +73,8 @@ pub(super) trait ComparedList: Sync {
     async fn look_up(&self, records: Vec<Self::Record>, findings: &mut Findings) -> Result<(), StoreError>;
 }
 
-/// Compares a list with the local records of the run's span. Stops if the list cannot be read.
+/// Compares a list with the local records of the run's time span ([`Run`]: `from` to `until`). Stops if the list cannot
+/// be read.
 pub(super) async fn compare<L: ComparedList>(list: &L, findings: &mut Findings) -> Result<(), StoreError> {
     let (run, name) = (list.run(), list.name());
     let mut windows = Windows::new(run.from, run.until);

@@ -3,7 +3,7 @@
 //!
 //! To repair a difference, the charge, payout or refund is refreshed from the acquirer. The same holds for crypto
 //! deposits and withdrawals. A Pix is credited only if it has a txid of this service. The comparison itself sends no
-//! order, and no order fails because a list does not contain it.
+//! order. An order does not fail only because a list does not contain the order.
 
 mod automatic;
 mod deposits;
@@ -67,11 +67,11 @@ impl Run<'_> {
     }
 }
 
-/// Compares the Pix that were received or sent from `from` on and before `until`. Also compares earlier payouts that
-/// were returned in this time, and the crypto payments and withdrawals that were created in it. The coins at the
-/// processor are compared with the ledger. If `repair` is set, missed payments and outcomes are repaired.
+/// Compares the Pix that were received or sent from `from` (inclusive) to `until` (exclusive). Also compares earlier
+/// payouts that were returned in this time, and the crypto payments and withdrawals that were created in it. The coins
+/// at the processor are compared with the ledger. If `repair` is set, missed payments and outcomes are repaired.
 ///
-/// A failure at one acquirer, or in the local records of one, does not stop the comparison with the others.
+/// A failure at one acquirer, or in the local records of one acquirer, does not stop the comparison with the others.
 ///
 /// # Errors
 /// [`StoreError`] if the local records cannot be read and no row was compared.

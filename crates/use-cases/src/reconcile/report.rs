@@ -7,7 +7,7 @@ use cais_ports::UnreadableRow;
 
 use crate::crypto::exposure::Exposure;
 
-/// The largest number of differences in a report.
+/// The largest number of differences and unreadable rows in a report.
 pub const MAX_DIFFERENCES: usize = 10_000;
 
 /// The kind of a difference between the ledger and an acquirer.
@@ -115,7 +115,7 @@ pub struct Difference {
 pub struct Report {
     /// The number of received Pix in the acquirers' lists.
     pub received: u64,
-    /// The number of sent Pix.
+    /// The number of sent Pix in the acquirers' lists.
     pub sent: u64,
     /// The number of returns of received Pix.
     pub refunds: u64,

@@ -11,9 +11,9 @@ use super::{LOOK_BUDGET, Run, infractions};
 use crate::refunds::sync::{apply, fetch_upstream, of_return};
 use crate::store_error::StoreError;
 
-/// The number of refunds of one charge in one read.
+/// The number of stored refunds of one charge in one read.
 const AT_A_TIME: u32 = 200;
-/// The largest number of reads of refunds for one charge.
+/// The largest number of reads of refunds for one charge: 10,000 refunds.
 const MAX_READS: usize = 50;
 
 /// Compares the returns of one Pix of a charge with the refunds, in both directions.
@@ -103,7 +103,7 @@ async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result
         };
         return Ok(Some(Difference { repaired: agrees(&after, &upstream), ..found }));
     }
-    // This service may receive the outcome soon.
+    // A young open refund is no difference yet, because this service may receive the outcome soon.
     Ok((!open || !run.is_young(refund.created_at)).then_some(found))
 }
 

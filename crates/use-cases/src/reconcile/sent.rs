@@ -18,10 +18,10 @@ use crate::payouts::sync::refresh;
 use crate::store_error::StoreError;
 use crate::work::AT_ONCE;
 
-/// The number of payouts in one read.
+/// The number of stored payouts in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// An acquirer's list of sent Pix, and the stored payouts at the acquirer.
+/// An acquirer's list of sent Pix, and our stored payouts at this acquirer.
 pub(super) struct SentList<'a> {
     pub run: &'a Run<'a>,
     pub name: &'a AcquirerName,
@@ -84,7 +84,8 @@ impl ComparedList for SentList<'_> {
         Ok(count)
     }
 
-    /// Excludes failed payouts, because a payout that was refused at once is never listed.
+    /// Returns `false` for failed payouts, because a payout that was refused at once is never listed. Also returns
+    /// `false` for payouts that were not sent, or were sent very recently.
     fn is_expected(&self, record: &Payout) -> bool {
         let is_known = match record.state.status() {
             PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Reversed => true,
@@ -178,7 +179,7 @@ async fn judge(
     };
     match known {
         Some(payout) if payout.state.acquirer() == name => settle(run, acquirer, payout, row).await.map(Finding::from),
-        // A failed Pix moves no money.
+        // A failed Pix moved no money. So it is no difference if no payout of this acquirer belongs to it.
         Some(_) | None if matches!(row.progress, UpstreamProgress::Failed { .. }) => Ok(Finding::default()),
         elsewhere => Ok(Finding::from(Some(Difference {
             kind: DifferenceKind::PayoutUnknown,
@@ -230,7 +231,7 @@ async fn settle(
         };
         return Ok(Some(Difference { repaired: agrees(&after, &upstream)?, ..found }));
     }
-    // This service may receive the outcome soon.
+    // A young open payout is no difference yet, because this service may receive the outcome soon.
     Ok((!open || !run.is_young(payout.created_at)).then_some(found))
 }
 

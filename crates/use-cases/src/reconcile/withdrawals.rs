@@ -17,10 +17,10 @@ use super::{LIST_BUDGET, LOOK_BUDGET, Run};
 use crate::crypto::withdrawals::sync::{refresh, search};
 use crate::store_error::StoreError;
 
-/// The number of withdrawals in one read.
+/// The number of stored withdrawals in one read.
 const AT_A_TIME: u32 = 1_000;
 
-/// A processor's list of withdrawals, and the stored withdrawals at the processor.
+/// A processor's list of withdrawals, and our stored withdrawals at this processor.
 pub(super) struct WithdrawalList<'a> {
     pub run: &'a Run<'a>,
     pub processor: &'a dyn CryptoProcessor,
@@ -72,7 +72,8 @@ impl ComparedList for WithdrawalList<'_> {
         for row in rows {
             let stored = find(self.run, self.processor, &row).await?;
             let is_ours = stored.as_ref().is_some_and(|stored| unlisted.remove(&stored.id).is_some());
-            // The list may contain rows from days around the window.
+            // The list may contain rows from days around the window. Such a row is skipped, unless its record is in the
+            // window.
             if !is_ours && row.created_at.is_some_and(|at| !(window.0..window.1).contains(&at)) {
                 continue;
             }
@@ -83,7 +84,8 @@ impl ComparedList for WithdrawalList<'_> {
         Ok(compared)
     }
 
-    /// Excludes failed withdrawals, because a withdrawal that was refused at once is never listed.
+    /// Returns `false` for failed withdrawals, because a withdrawal that was refused at once is never listed. Also
+    /// returns `false` for withdrawals that were not sent, or were sent very recently.
     fn is_expected(&self, record: &Withdrawal) -> bool {
         let is_known = match record.state.status() {
             WithdrawalStatus::Processing | WithdrawalStatus::Completed => true,
@@ -157,7 +159,8 @@ async fn settle(
 ) -> Result<Option<Difference>, StoreError> {
     let batch = withdrawal.state.sent().and_then(|sent| sent.batch.as_ref());
     if batch.is_some_and(|batch| *batch != listed.batch) {
-        // A second batch that is never verified sends no coins: the processor rejects it.
+        // The row is a second batch of this withdrawal. If the batch is not verified, the processor rejects the batch
+        // and sends no coins. So such a batch is no difference.
         let repeated = difference(DifferenceKind::WithdrawalRepeated, &withdrawal, &listed);
         return Ok(moves_coins(listed.status).then_some(repeated));
     }
@@ -189,7 +192,7 @@ async fn settle(
         };
         return Ok(Some(Difference { repaired, ..found }));
     }
-    // This service may receive the outcome soon.
+    // A young open withdrawal is no difference yet, because this service may receive the outcome soon.
     Ok((!is_open || !is_young).then_some(found))
 }
 
@@ -210,8 +213,8 @@ const fn moves_coins(status: UpstreamWithdrawalStatus) -> bool {
     }
 }
 
-/// Returns whether both sides have the same outcome. A withdrawal that failed at the processor counts as equal to an
-/// open one while an operator decides whether to return the money.
+/// Returns whether both sides have the same outcome. If the withdrawal has failed at the processor, both sides agree
+/// while the stored withdrawal is open and waits for an operator's decision.
 fn agrees(withdrawal: &Withdrawal, upstream: UpstreamWithdrawalStatus) -> bool {
     match (withdrawal.state.status(), upstream) {
         (
@@ -264,7 +267,7 @@ fn order_of(upstream: &UpstreamWithdrawal) -> String {
     format!("{amount} {} to {}", amount.currency(), address.as_str())
 }
 
-/// Returns the processor's identifier. While it is unknown, returns our identifier.
+/// Returns the id of the processor's batch. Returns our own identifier if this id is not known yet.
 fn batch_of(withdrawal: &Withdrawal) -> String {
     let batch = withdrawal.state.sent().and_then(|sent| sent.batch.as_ref());
     batch.map_or_else(|| withdrawal.id.to_string(), ToString::to_string)

@@ -23,7 +23,7 @@ use crate::upstream_order::{
     self, CreateError, CreateRequest, CreateTerms, Opened, Precedence, Refusal, StoredRecord as _,
 };
 
-/// The longest reason, in characters.
+/// The largest number of characters in the reason of a refund.
 pub const MAX_REASON: usize = 140;
 
 /// A request to refund a charge.
@@ -104,7 +104,7 @@ pub type CreateRefundError = CreateError<RefundRefusal>;
 /// 1. whether the idempotency key was used before;
 /// 2. the account's permissions;
 /// 3. whether the charge exists;
-/// 4. whether the external id was used before;
+/// 4. whether the external id is in use;
 /// 5. whether the payment, the state of the charge and the amount permit the refund.
 pub async fn create(ports: &Ports, command: CreateRefund) -> Result<Response, CreateRefundError> {
     upstream_order::create(ports, &command).await
