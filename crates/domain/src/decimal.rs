@@ -1,21 +1,22 @@
-//! Parses the text of a JSON number. The result is a scaled integer or an exact decimal. A scaled integer is parsed
-//! without big numbers. Amounts of money are scaled integers.
+//! Parses the text of a JSON number. `parse_scaled` returns a scaled integer in an `i64`, for money and percentages.
+//! `read` returns an exact decimal, for rates and amounts of coins.
 
 use std::str::FromStr as _;
 
 use bigdecimal::BigDecimal;
 
-/// The maximum length of the text of an exact decimal. No rate and no amount of coins has more digits.
+/// The maximum length of the text of an exact decimal, in bytes. Real rates and amounts of coins are shorter.
 const MAX_DECIMAL_LENGTH: usize = 80;
-/// The maximum exponent of an exact decimal, positive or negative. The maximum limits the memory of the number.
+/// The maximum exponent of an exact decimal, positive or negative. Without a maximum, a calculation with `1e999999999`
+/// could fill the memory.
 const MAX_DECIMAL_EXPONENT: u64 = 40;
 
-/// The reason a text is not an accepted number.
+/// The reason why a text is not an accepted number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DecimalError {
     /// The text violates the grammar of a JSON number (RFC 8259, section 6).
     NotANumber,
-    /// The value has more decimals than allowed.
+    /// The value has more decimals than allowed. Trailing zeros do not count.
     TooManyDecimals,
     /// The value has more integer digits than allowed.
     OutOfRange,
@@ -29,9 +30,10 @@ struct Parts<'a> {
     exponent: i64,
 }
 
-/// Returns the value of `text` times 10 to the power of `decimals`.
+/// Parses `text` and returns its value multiplied by 10 to the power of `decimals`.
 ///
-/// Only the value counts: `10.5`, `10.500` and `1050e-2` are equal. `max_integer_digits + decimals` must be at most 18.
+/// With two decimals, the texts `10.5`, `10.500` and `1050e-2` all return 1050. `max_integer_digits + decimals` must be
+/// at most 18, so that every accepted value fits into an `i64`.
 pub(crate) fn parse_scaled(text: &str, max_integer_digits: u32, decimals: u32) -> Result<i64, DecimalError> {
     let parts = split(text).ok_or(DecimalError::NotANumber)?;
     let digits = || parts.integer.bytes().chain(parts.fraction.bytes());
@@ -90,8 +92,8 @@ fn split(text: &str) -> Option<Parts<'_>> {
     canonical.then_some(Parts { negative, integer, fraction, exponent })
 }
 
-/// Returns the exponent. An exponent beyond the limits of `i64` is set to the limit: every such value is an error or
-/// zero.
+/// Returns the exponent. An exponent outside the range of `i64` is set to the nearest limit of `i64`. With such an
+/// exponent, `parse_scaled` returns an error or zero, and `read` returns `None`.
 fn parse_exponent(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

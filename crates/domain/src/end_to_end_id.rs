@@ -6,18 +6,20 @@ use jiff::Timestamp;
 
 /// The length of both identifiers, in characters.
 const LENGTH: usize = 32;
-/// The length of the institution's code (ISPB).
+/// The length of the institution's code (ISPB) in both identifiers.
 const ISPB_LENGTH: usize = 8;
-/// The length of the part that the institution chooses.
+/// The length of the last part, which the institution chooses.
 const TAIL_LENGTH: usize = 11;
 
 /// The end-to-end id of a Pix: 32 ASCII letters and digits, case-sensitive.
 ///
-/// Parsing checks only length and alphabet, because the codes of institutions may become alphanumeric (API Pix 2.9.0).
+/// Parsing checks only length and alphabet, and not the parts of the id. The institution's code may contain letters in
+/// the future (API Pix 2.9.0).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndToEndId(String);
 
-/// The id of a return (`rtrId`) of a Pix, in the format of an [`EndToEndId`]. A composed id starts with `D`.
+/// The id of a return (`rtrId`) of a Pix, in the format of an [`EndToEndId`]. [`ReturnId::compose`] creates ids that
+/// start with `D`; parsing does not require the `D`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReturnId(String);
 
@@ -35,11 +37,11 @@ impl EndToEndId {
         checked(text.to_owned()).map(Self)
     }
 
-    /// Composes an id: `E`, the ISPB of the payer's institution, the minute in UTC, and 11 characters that the
-    /// institution chooses.
+    /// Composes an id: `E`, the ISPB of the payer's institution, `at` as `YYYYMMDDhhmm` in UTC, and `tail`.
     ///
     /// # Errors
-    /// [`EndToEndIdError`] if `ispb` or `tail` has another length or alphabet, or the year does not have four digits.
+    /// [`EndToEndIdError`] unless `ispb` has 8 ASCII letters and digits, `tail` has 11, and the year of `at` has four
+    /// digits.
     pub fn compose(ispb: &str, at: Timestamp, tail: &str) -> Result<Self, EndToEndIdError> {
         compose('E', ispb, at, tail).map(Self)
     }
@@ -60,11 +62,11 @@ impl ReturnId {
         checked(text.to_owned()).map(Self)
     }
 
-    /// Composes an id: `D`, the ISPB of the returning institution, the minute in UTC, and 11 characters that the
-    /// institution chooses.
+    /// Composes an id: `D`, the ISPB of the returning institution, `at` as `YYYYMMDDhhmm` in UTC, and `tail`.
     ///
     /// # Errors
-    /// [`EndToEndIdError`] if `ispb` or `tail` has another length or alphabet, or the year does not have four digits.
+    /// [`EndToEndIdError`] unless `ispb` has 8 ASCII letters and digits, `tail` has 11, and the year of `at` has four
+    /// digits.
     pub fn compose(ispb: &str, at: Timestamp, tail: &str) -> Result<Self, EndToEndIdError> {
         compose('D', ispb, at, tail).map(Self)
     }

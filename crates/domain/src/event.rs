@@ -9,9 +9,9 @@ pub enum EventType {
     ChargeExpired,
     /// The merchant cancelled the charge.
     ChargeCancelled,
-    /// The whole amount was refunded.
+    /// The whole amount of the charge was refunded.
     ChargeRefunded,
-    /// Money that does not settle its charge was credited.
+    /// Money was credited that does not settle its charge: a surplus, or a whole payment.
     PaymentUnexpected,
     /// A share in another account's charge was credited.
     SplitReceived,
@@ -31,7 +31,7 @@ pub enum EventType {
     InfractionUnderReview,
     /// The infraction was decided for the merchant. The blocked money is free again.
     InfractionWon,
-    /// The infraction was decided for the payer. The blocked money was returned.
+    /// The infraction was decided for the payer. The blocked money was returned to the payer.
     InfractionLost,
     /// The payer's institution withdrew the infraction. The blocked money is free again.
     InfractionCancelled,
@@ -41,13 +41,13 @@ pub enum EventType {
     CryptoDepositCompleted,
     /// The payment period of a crypto deposit ended without coins.
     CryptoDepositExpired,
-    /// The processor reports an error of a crypto deposit, or has returned the coins to the payer.
+    /// The processor reports an error for a crypto deposit, or has returned its coins to the payer.
     CryptoDepositFailed,
     /// The coins of a crypto withdrawal were sent.
     CryptoWithdrawalCompleted,
     /// A crypto withdrawal failed. The failure is final.
     CryptoWithdrawalFailed,
-    /// The service disabled a webhook endpoint, because the endpoint answered 410 (Gone) or has failed for five days.
+    /// The service disabled a webhook endpoint, because the endpoint answered 410 (Gone) or failed for five days.
     WebhookEndpointDisabled,
     /// A merchant tests an endpoint. Test events have no sequence number, and no list contains them.
     WebhookTest,

@@ -7,7 +7,7 @@ use crate::text::{self, LineBreaks, TextError};
 /// The maximum length of an external id, in characters.
 const MAX_CHARS: usize = 120;
 
-/// An external id: 1 to 120 characters without control characters. The comparison is exact.
+/// An external id: 1 to 120 characters without control characters. Ids that differ only in case are different ids.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExternalId(String);
 

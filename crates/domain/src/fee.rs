@@ -50,7 +50,7 @@ impl FeeRule {
     /// Creates a rule.
     ///
     /// # Errors
-    /// [`FeeRuleError`] for a negative amount or contradictory limits.
+    /// [`FeeRuleError`] if an amount is negative, or if the minimum exceeds the maximum.
     pub fn try_new(
         fixed: Money,
         percentage: Percentage,
@@ -99,11 +99,11 @@ impl FeeRule {
     }
 
     /// Returns the fee of an amount: the fixed part plus the percentage, rounded half-even. The sum is raised to the
-    /// minimum, then reduced to the maximum. The fee never exceeds the amount, even if the minimum does, and is never
+    /// minimum, then reduced to the maximum. If the result exceeds the amount, the fee is the amount. The fee is never
     /// negative.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`] if the sum of both parts is out of range.
+    /// [`MoneyError::OutOfRange`] if the fixed part plus the percentage is out of range.
     pub fn fee(&self, amount: Money) -> Result<Money, MoneyError> {
         let base = self.fixed.checked_add(self.percentage.of(amount, Rounding::HalfEven)?)?;
         let raised = self.min.map_or(base, |min| base.max(min));

@@ -18,7 +18,8 @@ pub struct InstructionId(String);
 pub struct InstructionIdError;
 
 impl InstructionId {
-    /// Returns the identifier of a payout: the payout's id without its prefix. All attempts have the same identifier.
+    /// Returns the identifier of a payout: the payout's id without its prefix. Every request for the payout has the
+    /// same identifier, so that no acquirer sends a second Pix.
     #[must_use]
     pub fn of_payout(payout: PayoutId) -> Self {
         Self(payout.suffix())
@@ -33,8 +34,8 @@ impl InstructionId {
         if valid { Ok(Self(text.to_owned())) } else { Err(InstructionIdError) }
     }
 
-    /// Returns the id of the payout with this identifier. Returns `None` if the identifier does not have the form of
-    /// this service.
+    /// Returns the id of the payout with this identifier. Returns `None` if the identifier cannot be the id of a payout
+    /// without its prefix.
     #[must_use]
     pub fn payout(&self) -> Option<PayoutId> {
         PayoutId::from_suffix(&self.0).ok()

@@ -29,11 +29,12 @@ named! {
 /// An account of the service itself. The balance may be negative.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SystemAccount {
-    /// Our balance at an acquirer. An incoming Pix debits the account.
+    /// The money that an acquirer holds for us, as a negative balance. An incoming Pix debits this system account.
     Settlement(AcquirerName),
     /// The service's revenue.
     Fees,
-    /// The value in BRL of the coins at a crypto processor. A deposit debits the account.
+    /// The value in BRL of the coins at a crypto processor, as a negative balance. A deposit debits this system
+    /// account.
     Crypto(AcquirerName),
 }
 
@@ -42,7 +43,7 @@ pub enum SystemAccount {
 pub enum LedgerAccount {
     /// A part of a merchant's money.
     Merchant(AccountId, Bucket),
-    /// A row of a system account, one of [`SYSTEM_SHARDS`].
+    /// A row of a system account. The number of the row is below [`SYSTEM_SHARDS`].
     System(SystemAccount, u8),
 }
 
@@ -61,7 +62,8 @@ impl LedgerAccount {
         last % SYSTEM_SHARDS
     }
 
-    /// Returns the owner: the first half of the ledger account's name in the store.
+    /// Returns the merchant's account id, or the name of the system account. In the store, this text is the first half
+    /// of the ledger account's name.
     #[must_use]
     pub fn holder(&self) -> String {
         match self {
@@ -74,7 +76,8 @@ impl LedgerAccount {
         }
     }
 
-    /// Returns the bucket, or the row in two digits: the second half of the ledger account's name in the store.
+    /// Returns the bucket, or the row in two digits. In the store, this text is the second half of the ledger account's
+    /// name.
     #[must_use]
     pub fn bucket(&self) -> String {
         match self {
@@ -90,25 +93,24 @@ impl fmt::Display for LedgerAccount {
     }
 }
 
-/// The rule if a transfer would make the debited balance negative.
+/// The rule for a transfer that would make the debited balance negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overdraft {
     /// The transfer is refused if the balance does not cover the moved amount.
     Forbidden,
-    /// The balance may become negative. The rule is used for system accounts, and for amounts that the account
-    /// certainly has.
+    /// The balance may become negative. The transfers of this crate use this rule only to debit system accounts.
     Allowed,
 }
 
 named! {
-    /// The reason of a transfer, as in the statement.
+    /// The reason of a transfer. The merchant's statement shows the reason of each entry.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum EntryKind {
         /// The creator's part of a payment that settled its charge, after the fee and the split.
         Charge = "charge",
         /// Money that does not settle a charge: a surplus, a second payment, an underpayment or a late payment.
         ExtraPayment = "extra_payment",
-        /// The service's fee. The amount is positive if a failed payout or crypto withdrawal returns the fee.
+        /// The service's fee, or the return of the fee after a failed payout or crypto withdrawal.
         Fee = "fee",
         /// A share in another account's charge.
         Split = "split",
@@ -126,8 +128,8 @@ named! {
         RefundFailed = "refund_failed",
         /// Money blocked for an infraction.
         Infraction = "infraction",
-        /// Money that an infraction no longer blocks, because the infraction was won, was cancelled or has a lower
-        /// amount.
+        /// Money that an infraction no longer blocks, because its limit was reduced, or because the infraction was won
+        /// or cancelled.
         InfractionReleased = "infraction_released",
         /// Money returned to the payer for a lost infraction.
         InfractionReturned = "infraction_returned",
@@ -161,8 +163,8 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Returns whether the transfer is a release. A release moves less than its amount if infractions seized money from
-    /// `pending`: seized money counts as released first.
+    /// Returns whether the transfer is a release. The seized part of `pending` is subtracted from the amount of the
+    /// next release, because this part has left `pending` already.
     #[must_use]
     pub const fn is_net_of_seized(&self) -> bool {
         matches!((&self.from, self.kind), (LedgerAccount::Merchant(_, Bucket::Pending), EntryKind::Release))

@@ -12,7 +12,7 @@ const FIRST: [u32; 12] = [5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
 /// The weights of the second check digit.
 const SECOND: [u32; 13] = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
 
-/// A valid CNPJ, numeric or alphanumeric, stored as 14 upper-case characters.
+/// A valid CNPJ, numeric or alphanumeric, stored as 14 digits and upper-case letters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cnpj(String);
 
@@ -42,19 +42,19 @@ impl Cnpj {
         }
     }
 
-    /// Returns the 14 characters.
+    /// Returns the 14 characters without punctuation.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the form `12.ABC.345/01DE-35`.
+    /// Returns the CNPJ with punctuation, as in `12.ABC.345/01DE-35`.
     #[must_use]
     pub fn formatted(&self) -> String {
         fill("##.###.###/####-##", &self.0)
     }
 
-    /// Returns the form `**.ABC.345/****-**`.
+    /// Returns the CNPJ with all but six characters masked, as in `**.ABC.345/****-**`.
     #[must_use]
     pub fn masked(&self) -> String {
         fill("**.###.###/****-**", &self.0)

@@ -40,19 +40,19 @@ impl Cpf {
         }
     }
 
-    /// Returns the 11 digits.
+    /// Returns the 11 digits without punctuation.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the form `123.456.789-09`.
+    /// Returns the CPF with punctuation, as in `123.456.789-09`.
     #[must_use]
     pub fn formatted(&self) -> String {
         fill("###.###.###-##", &self.0)
     }
 
-    /// Returns the form `***.456.789-**`. Public bodies show a CPF in this form.
+    /// Returns the CPF with all but six digits masked, as in `***.456.789-**`. Public bodies show a CPF in this form.
     #[must_use]
     pub fn masked(&self) -> String {
         fill("***.###.###-**", &self.0)

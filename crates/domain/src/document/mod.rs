@@ -18,13 +18,14 @@ pub enum Document {
 /// The reason why a tax number is invalid. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// The length without punctuation is neither 11 (CPF) nor 14 (CNPJ), or is the length of the other kind.
+    /// The length without punctuation is neither 11 (CPF) nor 14 (CNPJ). [`Cpf::parse`] and [`Cnpj::parse`] also return
+    /// this error for the length of the other kind.
     #[error("must have 11 digits (CPF) or 14 characters (CNPJ)")]
     WrongLength,
     /// A character is not permitted in the number.
     #[error("has a character that a CPF or CNPJ cannot have")]
     WrongCharacter,
-    /// All characters are equal. Such a number is never issued, although the check digits of some of them match.
+    /// All characters are equal. Such a number is never issued, even if its check digits match.
     #[error("is not an issued CPF or CNPJ")]
     AllEqual,
     /// The check digits do not match the rest of the number.
@@ -45,7 +46,7 @@ impl Document {
         }
     }
 
-    /// Returns the bare characters, as sent and stored: `12345678909`, `12ABC34501DE35`.
+    /// Returns the number without punctuation, as it is stored: `12345678909`, `12ABC34501DE35`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -54,7 +55,7 @@ impl Document {
         }
     }
 
-    /// Returns the number with punctuation, for people.
+    /// Returns the number with punctuation, for display.
     #[must_use]
     pub fn formatted(&self) -> String {
         match self {
@@ -87,9 +88,10 @@ fn all_equal(text: &str) -> bool {
     bytes.next().is_none_or(|first| bytes.all(|byte| byte == first))
 }
 
-/// Returns the check digit of `body` under `weights` (modulo 11; a remainder below 2 gives 0).
+/// Returns the check digit of `body`: 11 minus the remainder of the weighted sum divided by 11. If the remainder is 0
+/// or 1, the check digit is 0.
 ///
-/// A character counts as its ASCII code minus 48 (RFB Nota Técnica 49/2024). So a digit counts as its own value.
+/// The value of a character in the sum is its ASCII code minus 48 (RFB Nota Técnica 49/2024): 0 to 9 for the digits.
 fn check_digit(body: impl Iterator<Item = u8>, weights: &[u32]) -> char {
     let sum = body.zip(weights).fold(0_u32, |sum, (byte, weight)| {
         let value = u32::from(byte.saturating_sub(b'0'));
@@ -102,7 +104,8 @@ fn check_digit(body: impl Iterator<Item = u8>, weights: &[u32]) -> char {
     char::from_digit(digit, 10).unwrap_or('0')
 }
 
-/// Fills `text` into `pattern`: `#` stands for the next character, `*` masks it, other characters are literal.
+/// Fills `text` into `pattern`. `#` stands for the next character of `text`. `*` replaces the next character by `*`.
+/// Other characters of `pattern` are copied.
 fn fill(pattern: &str, text: &str) -> String {
     let mut characters = text.chars();
     pattern

@@ -1,4 +1,4 @@
-//! Converts a UUID to 26 base32 characters and back. The conversion uses tables.
+//! Converts a UUID to 26 base32 characters and back.
 
 use uuid::Uuid;
 
@@ -6,7 +6,7 @@ use uuid::Uuid;
 const ALPHABET: [u8; 32] = *b"0123456789abcdefghjkmnpqrstvwxyz";
 /// The number of base32 characters of a UUID. The characters hold 130 bits, of which the first two are zero.
 pub(super) const SUFFIX_LENGTH: usize = 26;
-/// Marks a byte that is not a base32 digit.
+/// The entry of [`VALUES`] for a byte that is not a base32 digit.
 const INVALID: u8 = 0xff;
 /// The value of each byte as a base32 digit.
 const VALUES: [u8; 256] = {
@@ -39,7 +39,8 @@ pub(super) fn encode(uuid: Uuid) -> [u8; SUFFIX_LENGTH] {
     text
 }
 
-/// Returns the UUID of exactly 26 characters. Returns `None` if they are not base32 digits of 128 bits.
+/// Returns the UUID that `text` encodes. Returns `None` unless `text` has exactly 26 base32 digits whose value fits
+/// into 128 bits.
 pub(super) fn decode(text: &[u8]) -> Option<Uuid> {
     // A first character above 7 would need a 129th bit.
     if text.len() != SUFFIX_LENGTH || text.first().is_none_or(|first| *first > b'7') {

@@ -1,4 +1,5 @@
-//! Public identifiers with a type, ordered by time: a prefix and a UUID in 26 characters (`TypeID` specification 0.3).
+//! Public identifiers, such as `chg_…`: the prefix of a kind of resource, and a UUID in 26 characters (`TypeID`
+//! specification 0.3). The UUIDs of this service have version 7, so its identifiers sort by creation time.
 
 mod base32;
 pub mod kind;
@@ -14,16 +15,16 @@ use uuid::Uuid;
 use base32::{SUFFIX_LENGTH, decode, encode};
 pub use kind::alias::*;
 
-/// The space for the longest prefix, the separator and the suffix.
+/// The maximum length of an identifier, in bytes: space for the longest prefix, the separator and the suffix.
 const MAX_LENGTH: usize = 36;
 
-/// The kind of resource of an identifier.
+/// A kind of resource, with the prefix of its identifiers.
 pub trait IdKind: 'static {
     /// The text before the last underscore, in lower case.
     const PREFIX: &'static str;
 }
 
-/// The public identifier of a `K`. Identifiers are ordered by creation time.
+/// The public identifier of a resource of the kind `K`. Identifiers are ordered by creation time.
 pub struct Id<K: IdKind> {
     uuid: Uuid,
     kind: PhantomData<fn() -> K>,
@@ -32,13 +33,13 @@ pub struct Id<K: IdKind> {
 /// The reason why a text is not an identifier of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// The text has another prefix.
+    /// The text does not begin with the expected prefix and an underscore.
     #[error("must begin with `{expected}_`")]
     WrongPrefix {
         /// The expected prefix.
         expected: &'static str,
     },
-    /// The part after the prefix is not 26 lower-case base32 characters of 128 bits.
+    /// The text after the prefix does not consist of 26 lower-case base32 digits whose value fits into 128 bits.
     #[error("is not a valid identifier: 26 letters and digits must follow the prefix")]
     WrongSuffix,
 }
@@ -71,7 +72,8 @@ impl<K: IdKind> Id<K> {
         self.uuid.as_u64_pair().0 >> 16
     }
 
-    /// Parses an identifier strictly: the exact prefix, then 26 lower-case characters with at most 128 bits.
+    /// Parses an identifier: the exact prefix, an underscore, and 26 lower-case base32 digits whose value fits into 128
+    /// bits.
     ///
     /// # Errors
     /// [`IdError`] for a wrong prefix or a wrong suffix.
@@ -83,8 +85,8 @@ impl<K: IdKind> Id<K> {
         Self::from_suffix(suffix)
     }
 
-    /// Parses the 26 characters without a prefix. Acquirers receive the ids of charges, payouts and refunds in this
-    /// form.
+    /// Parses the 26 characters of an identifier without its prefix. Acquirers receive the ids of charges, payouts and
+    /// refunds in this form.
     ///
     /// # Errors
     /// [`IdError::WrongSuffix`].

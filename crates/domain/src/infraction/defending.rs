@@ -1,4 +1,4 @@
-//! The steps of a defense: submit, send again, withdraw, confirm. These steps move no money.
+//! The steps of a defense: submission, resending, removal and confirmation. These steps move no money.
 
 use jiff::Timestamp;
 
@@ -9,13 +9,14 @@ use crate::pause::pause;
 use crate::text::Text;
 
 impl Infraction {
-    /// Records the merchant's defense. The defense is sent after the commit.
+    /// Records the merchant's defense. The service sends the defense to the acquirer after the commit.
     ///
-    /// A second request with the same defense has no effect, even after the acquirer confirmed the defense.
+    /// Until the infraction is resolved, a second call with the same defense has no effect, even after the deadline.
     ///
     /// # Errors
-    /// [`InfractionError::Defended`], [`InfractionError::InvalidState`] or [`InfractionError::TooLate`], checked in
-    /// this order.
+    /// - [`InfractionError::Defended`] if the infraction is not resolved and has another defense.
+    /// - [`InfractionError::InvalidState`] if the infraction is resolved, or is under review without a stored defense.
+    /// - [`InfractionError::TooLate`] after the deadline.
     pub fn defend(
         self,
         text: Text,
@@ -50,7 +51,7 @@ impl Infraction {
     /// Records that the defense will be sent again, because the acquirer reports no defense.
     ///
     /// # Errors
-    /// [`InfractionError::InvalidState`] if there is no unconfirmed defense.
+    /// [`InfractionError::InvalidState`] if the status is not `open`, or if no defense waits for its confirmation.
     pub fn send_again(self, at: Timestamp) -> Result<InfractionStep, InfractionError> {
         let unconfirmed = self.defense.clone().filter(|defense| defense.submitted_at.is_none());
         match (&self.state, unconfirmed) {
@@ -69,7 +70,7 @@ impl Infraction {
         }
     }
 
-    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to
+    /// Records a look-up that did not show the defense. The pause before the next look-up doubles each time, up to
     /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
@@ -98,8 +99,8 @@ impl Infraction {
         }
     }
 
-    /// Records that the acquirer has a defense. `theirs` is the defense as the acquirer reports it. With `None`, the
-    /// defense that this service sent is confirmed, if there is one.
+    /// Records that the acquirer has a defense. If `theirs` is `Some`, it replaces the stored defense. If `theirs` is
+    /// `None`, the stored defense is marked as confirmed, if there is one.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction is resolved.

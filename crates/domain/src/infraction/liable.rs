@@ -1,4 +1,5 @@
-//! The part of a disputed Pix that can still be blocked. The sum of blocks, refunds and returns never exceeds the Pix.
+//! The part of a disputed Pix that can still be blocked. The blocks, refunds and MED returns of a Pix together never
+//! exceed its amount.
 
 use super::{Infraction, InfractionState};
 use crate::charge::Charge;
@@ -6,8 +7,11 @@ use crate::ids::InfractionId;
 use crate::money::{Money, MoneyError};
 use crate::payment::CreditedPayment;
 
-/// Returns the part of the Pix that infractions can still block: the paid amount, minus refunds (completed or in
-/// flight), minus amounts that lost infractions returned. Money that open infractions block is not subtracted.
+/// Returns the part of the Pix that infractions can still block. From the paid amount the function subtracts:
+/// - the refunds of the Pix, completed or in flight;
+/// - the amounts that lost infractions returned.
+///
+/// Money that open infractions block is not subtracted.
 ///
 /// `charge` is the charge of the payment. `infractions` are all infractions on the Pix, in any state.
 ///
@@ -22,7 +26,7 @@ pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infrac
     }
     for infraction in infractions {
         if let InfractionState::Lost { returned, refunded, .. } = &infraction.state {
-            // If the Pix settled the charge, the subtracted refunds include `refunded`.
+            // If the Pix settled the charge, `refunded` is part of `refunds.done` and was already subtracted.
             left = left.checked_sub(returned.checked_sub(if settles { *refunded } else { Money::ZERO })?)?;
         }
     }
@@ -32,8 +36,8 @@ pub fn left_of(payment: &CreditedPayment, charge: &Charge, infractions: &[Infrac
 /// Divides the part of a Pix that can still be blocked ([`left_of`]) among the open infractions. Returns each
 /// infraction whose limit changes, with its new limit.
 ///
-/// The infraction `lost` comes first, because the acquirer has already debited its amount. The other infractions
-/// follow, the oldest first.
+/// The oldest infraction comes first. If `lost` is set, the infraction with this id comes before all others, because
+/// the acquirer has already debited its amount.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored values.

@@ -1,5 +1,5 @@
-//! Infractions (MED): a payer disputes a Pix through the payer's institution. The money is blocked until the infraction
-//! is resolved. Each infraction is resolved once.
+//! Infractions (MED): a payer disputes a Pix through the payer's institution. The disputed money is blocked in the
+//! merchant's account until the infraction is resolved. Each infraction is resolved once.
 
 mod alert;
 mod defending;
@@ -36,15 +36,15 @@ pub const ALERT_HOURS: [u8; 3] = [48, 24, 6];
 
 /// A payer's dispute of a Pix that was credited to a charge of this service.
 ///
-/// A change of a limit is always written together with the charge. The version of the charge ensures that the sum of
-/// blocks, refunds and returns never exceeds the Pix.
+/// Each commit that changes a limit also writes the charge, and fails if the version of the charge has changed. So
+/// concurrent commits cannot block or return more than the amount of the Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Infraction {
     /// The public identifier.
     pub id: InfractionId,
     /// The owner of the money: the charge's creator.
     pub account: AccountId,
-    /// The charge that was paid.
+    /// The charge to which the Pix was credited.
     pub charge: ChargeId,
     /// The merchant's identifier of the charge.
     pub external_id: Option<ExternalId>,
@@ -55,30 +55,31 @@ pub struct Infraction {
     pub upstream_id: String,
     /// The disputed Pix.
     pub end_to_end_id: EndToEndId,
-    /// The reason that the payer's side reports.
+    /// The reason that the payer's side reports, as free text.
     pub reason: Option<String>,
     /// The kind of situation that the payer reports.
     pub situation: Situation,
     /// The disputed part of the Pix, as the acquirer reports it.
     pub amount: Money,
-    /// The largest amount that the infraction can block: the disputed amount, or less if refunds, returns and other
-    /// infractions leave less of the Pix.
+    /// The largest amount that the infraction can block: the disputed amount, or the part of the Pix that is left for
+    /// this infraction if that part is smaller ([`apportion`]).
     pub limit: Money,
     /// The state, with its data.
     pub state: InfractionState,
-    /// The mark for review, which stays after the operator's decision.
+    /// The mark for review by an operator. The mark stays after the operator's decision.
     pub review: Option<Review>,
     /// The merchant's defense.
     pub defense: Option<Defense>,
-    /// The deadline of the defense.
+    /// The deadline of the defense. `None` if the acquirer reports no deadline.
     pub deadline_at: Option<Timestamp>,
     /// The smallest of [`ALERT_HOURS`] for which an alert was raised.
     pub alerted_h: Option<u8>,
-    /// The instant of the next look-up of the defense at the acquirer. `None` unless a defense is unconfirmed.
+    /// The instant of the next look-up of the defense at the acquirer. Set only while a defense waits for its
+    /// confirmation.
     pub due_at: Option<Timestamp>,
-    /// The number of look-ups of the defense.
+    /// The number of look-ups that did not show the defense.
     pub attempts: u32,
-    /// The start of the dispute.
+    /// The start of the dispute, as the acquirer reports it.
     pub opened_at: Timestamp,
     /// The instant at which this service stored the dispute.
     pub created_at: Timestamp,

@@ -1,4 +1,5 @@
-//! The mark of an infraction that an operator must decide, because the acquirer's records allow more than one outcome.
+//! The mark for review: an operator must decide the infraction, because the acquirer's records allow more than one
+//! outcome.
 
 use jiff::Timestamp;
 
@@ -6,19 +7,20 @@ use super::transitions::taken;
 use super::{Infraction, InfractionError, InfractionStep};
 
 named! {
-    /// The reason why an operator must decide.
+    /// The reason why an operator must decide an infraction.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum ReviewReason {
         /// More of the Pix was returned than the known infractions explain.
         UnexplainedReturn = "unexplained_return",
-        /// A reopened infraction was accepted, and less was returned than its disputed amount.
+        /// A reopened dispute was accepted, but a day later the acquirer has still returned less than expected.
         MissingReturn = "missing_return",
-        /// The acquirer resolved and reopened the infraction between two reads, so its first resolution is unknown.
+        /// The acquirer reopened the dispute. The service read only the states before and after, and missed those
+        /// between.
         ReopenedUnseen = "reopened_unseen",
     }
 }
 
-/// The mark for review, which stays after the operator's decision.
+/// The mark for review by an operator. The mark stays after the operator's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Review {
     /// The reason for the review.
@@ -28,13 +30,13 @@ pub struct Review {
 }
 
 impl Infraction {
-    /// Returns whether the infraction waits for an operator: it is marked and open.
+    /// Returns whether the infraction waits for an operator: it is marked and not resolved.
     #[must_use]
     pub const fn needs_review(&self) -> bool {
         self.review.is_some() && self.state.status().is_open()
     }
 
-    /// Marks the infraction for review. The block stays unchanged.
+    /// Marks the infraction for review. Its block stays unchanged. An earlier mark stays.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction is resolved.

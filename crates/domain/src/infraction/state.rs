@@ -1,4 +1,4 @@
-//! The states of an infraction, and the values of a dispute.
+//! The states of an infraction, the merchant's defense, and the situation that the payer reports.
 
 use jiff::Timestamp;
 
@@ -31,9 +31,9 @@ pub struct Defense {
     pub text: Option<Text>,
     /// An `https` address with further evidence.
     pub evidence_url: Option<Text>,
-    /// The instant of the last sending, stored before the sending.
+    /// The instant of the last request that sends the defense. The instant is stored before the request.
     pub sent_at: Timestamp,
-    /// The instant since which the acquirer is known to have the defense. `None` while the arrival is unknown.
+    /// The instant at which the acquirer received or confirmed the defense. `None` while the defense is unconfirmed.
     pub submitted_at: Option<Timestamp>,
 }
 
@@ -43,7 +43,7 @@ named! {
     pub enum InfractionStatus {
         /// The infraction is not resolved, and the acquirer has not confirmed a defense.
         Open = "open",
-        /// The infraction was defended and is under review.
+        /// The acquirer has a defense, and has not decided yet.
         UnderReview = "under_review",
         /// The infraction was decided for the merchant.
         Won = "won",
@@ -55,7 +55,8 @@ named! {
 }
 
 impl InfractionStatus {
-    /// Returns whether the infraction is not resolved. An open infraction has a block.
+    /// Returns whether the infraction is not resolved: `open` or `under_review`. Until then, the infraction has a
+    /// block.
     #[must_use]
     pub const fn is_open(self) -> bool {
         match self {
@@ -65,32 +66,33 @@ impl InfractionStatus {
     }
 }
 
-/// The state of an infraction. Each state has the data that belongs to it. All instants are the times at which this
-/// service stored the change; the change may have happened earlier.
+/// The state of an infraction. Each state has the data that belongs to it. Each instant is the time at which this
+/// service stored the change; at the acquirer, the change may have happened earlier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InfractionState {
     /// The infraction can be defended. A defense may exist that the acquirer has not confirmed.
     Open,
-    /// The acquirer has a defense, submitted through this service or directly.
+    /// The acquirer has a defense. The merchant submitted it through this service, or at the acquirer itself.
     UnderReview {
         /// The instant of the confirmation.
         at: Timestamp,
     },
-    /// The dispute was rejected. The held money is free.
+    /// The dispute was rejected. The blocked money is free again.
     Won {
         /// The instant of the resolution.
         at: Timestamp,
     },
-    /// The dispute was accepted. The held money was returned to the payer.
+    /// The dispute was accepted. The amount `returned` went back to the payer.
     Lost {
         /// The amount that was returned from the account's blocked money.
         returned: Money,
-        /// The part of `returned` that counts as refunded of the charge. The rest belongs to an unexpected payment.
+        /// The part of `returned` that counts as a refund of the charge. The rest of `returned` was no payment for the
+        /// charge: a surplus, or a Pix that did not settle the charge.
         refunded: Money,
         /// The instant of the resolution.
         at: Timestamp,
     },
-    /// The dispute was withdrawn. The held money is free.
+    /// The dispute was withdrawn. The blocked money is free again.
     Cancelled {
         /// The instant of the resolution.
         at: Timestamp,

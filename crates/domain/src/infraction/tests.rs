@@ -1,5 +1,5 @@
-//! Tests every pair of state and action of an infraction with one table. The table also generates the diagram of the
-//! documentation.
+//! Tests every pair of state and action of an infraction with one table. The table also generates the diagram in
+//! `docs/INFRACTIONS.md`.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::payment::{CreditedPayment, Payment, PaymentRole};
 use crate::split::Split;
 use crate::text::{LineBreaks, Text};
 
-/// The stage of an infraction: its status, and whether a defense is in flight.
+/// The stage of an infraction: its status. `Sent` is an open infraction with a defense that is not confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Open,
@@ -55,8 +55,11 @@ const ACTIONS: [(Action, &str); 10] = [
     (Action::Cancel, "dispute withdrawn"),
 ];
 
-/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error, `else` if the infraction
-/// has another defense.
+/// The expected result of each pair:
+/// - the next status;
+/// - `same` if the step was applied before, so that nothing changes;
+/// - `no` for the error `InvalidState`;
+/// - `else` for the error `Defended`: the infraction has another defense.
 const TABLE: [(Stage, [&str; 10]); 6] = [
     //                    amend   defend  otherwise again withdraw review       mark    win    lose    cancel
     (Stage::Open, ["open", "open", "open", "no", "same", "under_review", "open", "won", "lost", "cancelled"]),
@@ -102,7 +105,7 @@ fn payment() -> CreditedPayment {
     CreditedPayment { payment, account, charge, role, credited_at, refunded_beyond }
 }
 
-/// Returns a paid charge with open infractions.
+/// Returns a paid charge with the given number of open infractions.
 fn charge(open_infractions: u32) -> Charge {
     let terms = ChargeTerms {
         amount: money(1_000),
@@ -284,7 +287,7 @@ fn defense_is_accepted_until_the_deadline_inclusive() {
     assert!(matches!(open.clone().defend(text("ours"), None, deadline()), Ok(InfractionStep::Taken(_))));
     assert_eq!(open.clone().defend(text("ours"), None, late), Err(InfractionError::TooLate(deadline())));
     let repeat = infraction(Stage::Sent).defend(text("ours"), None, late);
-    assert!(matches!(repeat, Ok(InfractionStep::AlreadyTaken(_))), "a repeat is no second defense");
+    assert!(matches!(repeat, Ok(InfractionStep::AlreadyTaken(_))), "the same defense is accepted after the deadline");
     let endless = Infraction { deadline_at: None, ..open };
     assert!(endless.defend(text("ours"), None, late).is_ok());
 }

@@ -29,13 +29,14 @@ pub struct InfractionChange {
     pub infraction: Infraction,
     /// Other open infractions of the same Pix whose limit changes.
     pub siblings: Vec<Infraction>,
-    /// The charge after the step. `None` if the charge and all limits are unchanged.
+    /// The charge to write with the step, also if only a limit changes. `None` if neither the charge nor a limit
+    /// changes.
     pub charge: Option<Charge>,
-    /// The changes of blocks.
+    /// The changes of blocks, in the order of their application.
     pub blocks: Vec<BlockChange>,
     /// The event of the infraction to publish, if any.
     pub event: Option<EventType>,
-    /// The event of the charge to publish, if any.
+    /// The event of the charge to publish, if any. A lost infraction can complete the refund of the charge.
     pub charge_event: Option<EventType>,
 }
 
@@ -51,7 +52,7 @@ pub enum InfractionError {
     /// The deadline has passed.
     #[error("the infraction could be defended until {0}")]
     TooLate(Timestamp),
-    /// The charge does not allow the step.
+    /// The charge does not allow the refund that a lost infraction causes.
     #[error(transparent)]
     Charge(#[from] ChargeError),
     /// An amount is out of range.
@@ -62,37 +63,38 @@ pub enum InfractionError {
 /// An acquirer's report of a dispute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewInfraction {
-    /// The identifier of the new infraction.
+    /// The identifier of the infraction that [`Infraction::open`] creates. Other steps ignore it.
     pub id: InfractionId,
     /// The acquirer that reports the dispute.
     pub acquirer: AcquirerName,
-    /// The dispute's identifier at the acquirer.
+    /// The identifier of the dispute at the acquirer.
     pub upstream_id: String,
-    /// The reason that the payer's side reports.
+    /// The reason that the payer's side reports, as free text.
     pub reason: Option<String>,
-    /// The kind of situation.
+    /// The kind of situation that the payer reports.
     pub situation: Situation,
     /// The disputed amount.
     pub amount: Money,
     /// The start of the dispute.
     pub opened_at: Timestamp,
-    /// The deadline of the defense.
+    /// The deadline of the defense. `None` if the acquirer reports no deadline.
     pub deadline_at: Option<Timestamp>,
 }
 
-/// A disputed Pix with the records that limit its blocks.
+/// A disputed Pix, and the stored records that decide how much of the Pix can be blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Disputed<'a> {
     /// The Pix.
     pub payment: &'a CreditedPayment,
-    /// The charge that the Pix paid.
+    /// The charge to which the Pix was credited.
     pub charge: &'a Charge,
     /// All infractions on the Pix, in any state.
     pub infractions: &'a [Infraction],
 }
 
 impl Infraction {
-    /// Opens an infraction. The disputed amount is blocked, or less if less of the Pix is left ([`apportion`]).
+    /// Opens an infraction. Its limit is the disputed amount, or the part of the Pix that is left for the infraction if
+    /// that part is smaller ([`apportion`]).
     ///
     /// # Errors
     /// [`InfractionError::Money`], impossible for stored values.
@@ -129,6 +131,7 @@ impl Infraction {
         all.push(infraction.clone());
         let charge = charge.clone().dispute();
         let (infraction, siblings, mut blocks) = divided(infraction, (payment, &charge), &all, None)?;
+        // `divided` returns no change for a limit of zero. The block must exist, because every resolution ends a block.
         if infraction.limit.is_zero() {
             blocks.insert(0, infraction.hold());
         }
@@ -136,8 +139,8 @@ impl Infraction {
         Ok(changed(InfractionChange { infraction, siblings, charge: Some(charge), blocks, event, charge_event: None }))
     }
 
-    /// Applies the acquirer's current report. The limits of all infractions on the Pix are computed again. If the
-    /// deadline changes, the alerts start again.
+    /// Applies the acquirer's current report, and computes the limits of all open infractions on the Pix again. If the
+    /// deadline changes, the alerts about the deadline start again.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction is resolved.
@@ -145,9 +148,11 @@ impl Infraction {
         self.divide_anew(Some(report), disputed, None)
     }
 
-    /// Applies the report of an accepted dispute, before the infraction is resolved. The infraction takes precedence
-    /// over the others on its Pix, because the acquirer has already debited the amount. The same commit moves money
-    /// that the other infractions hold to this infraction.
+    /// Gives an infraction whose dispute was accepted precedence over the other open infractions on its Pix, because
+    /// the acquirer has already debited the amount. The limits of the others are reduced, and this infraction blocks
+    /// the money that they free. The report is applied first, if there is one.
+    ///
+    /// [`Infraction::lose`] follows in a later commit.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction is resolved.
@@ -193,7 +198,7 @@ impl Infraction {
         Ok(changed(InfractionChange { infraction, siblings, charge, blocks, event: None, charge_event: None }))
     }
 
-    /// Resolves the infraction for the merchant. `held` is the amount in its block.
+    /// Resolves the infraction for the merchant. The amount `held`, which the infraction blocks, becomes free.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction has another outcome.
@@ -209,7 +214,8 @@ impl Infraction {
         }
     }
 
-    /// Resolves an infraction that the payer's side withdrew. `held` is the amount in its block.
+    /// Resolves an infraction whose dispute was withdrawn. The amount `held`, which the infraction blocks, becomes
+    /// free.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction has another outcome.
@@ -225,8 +231,9 @@ impl Infraction {
         }
     }
 
-    /// Resolves the infraction for the payer. The amount `held` in its block was returned. If the Pix settled the
-    /// charge, the amount counts as refunded of the charge.
+    /// Resolves the infraction for the payer. The amount `held`, which the infraction blocks, was returned to the
+    /// payer. If the Pix settled the charge, the amount counts as a refund of the charge, up to
+    /// [`Charge::refundable`].
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction has another outcome.
@@ -235,8 +242,8 @@ impl Infraction {
         self.lose_at_most(disputed, (held, all), at)
     }
 
-    /// Resolves the infraction for the payer. Of the amount `held` in its block, at most `most` was returned. The limit
-    /// is reduced to `most`, and the same commit frees the rest of the block.
+    /// Resolves the infraction for the payer, like [`Infraction::lose`]. Of the amount `held`, at most `most` was
+    /// returned to the payer. The limit is reduced to `most`, and the rest of `held` becomes free.
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction has another outcome.
@@ -264,7 +271,8 @@ impl Infraction {
                 let freed = (returned < held).then(|| lost.hold());
                 let step = lost.settle(state, disputed, (back, EventType::InfractionLost), charge)?;
                 Ok(match (step, freed) {
-                    // The excess is freed first. The block then ends, and its rest is returned to the payer.
+                    // The first change frees the part of the block above `most`. The next change ends the block, and
+                    // returns the remaining money to the payer.
                     (InfractionStep::Taken(mut change), Some(freed)) => {
                         change.blocks.insert(0, freed);
                         InfractionStep::Taken(change)
@@ -299,7 +307,7 @@ impl Infraction {
         }))
     }
 
-    /// Returns the block change that holds the limit.
+    /// Returns the change that sets the limit of the infraction's block.
     #[must_use]
     pub fn hold(&self) -> BlockChange {
         let (account, infraction, end_to_end_id) = (self.account, self.id, self.end_to_end_id.clone());
@@ -315,7 +323,7 @@ impl Infraction {
     }
 }
 
-/// Returns all infractions on the Pix. `now` replaces the stored infraction with the same id.
+/// Returns the infractions on the Pix. `now` replaces the stored infraction with the same id.
 fn with(infractions: &[Infraction], now: &Infraction) -> Vec<Infraction> {
     infractions.iter().map(|known| if known.id == now.id { now.clone() } else { known.clone() }).collect()
 }
@@ -328,14 +336,14 @@ fn divided(
     lost: Option<InfractionId>,
 ) -> Result<(Infraction, Vec<Infraction>, Vec<BlockChange>), InfractionError> {
     let mut changed = apportion(payment, charge, all, lost)?;
-    // The lost infraction comes last, so that the other infractions free money before its block takes that money.
+    // The lost infraction comes last: the other infractions first free the money that its block then takes.
     changed.sort_by_key(|one| Some(one.id) == lost);
     let blocks = changed.iter().map(Infraction::hold).collect();
     let (mine, siblings): (Vec<_>, Vec<_>) = changed.into_iter().partition(|one| one.id == infraction.id);
     Ok((mine.into_iter().next().unwrap_or(infraction), siblings, blocks))
 }
 
-/// Returns a step that changes only the infraction.
+/// Returns a step that changes only the infraction, and publishes `event`, if any.
 pub(super) fn taken(infraction: Infraction, event: Option<EventType>) -> InfractionStep {
     let (siblings, blocks) = (Vec::new(), Vec::new());
     changed(InfractionChange { infraction, siblings, charge: None, blocks, event, charge_event: None })

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// The length of a time step (RFC 6238, section 5.2).
+/// The length of a time step in seconds: the default of RFC 6238, section 5.2.
 pub const STEP_S: i64 = 30;
 /// The accepted clock difference between the service and the authenticator, in steps.
 const MAX_DRIFT_STEPS: i64 = 1;
@@ -29,9 +29,10 @@ pub fn step_at(now: Timestamp) -> i64 {
     now.as_second().div_euclid(STEP_S)
 }
 
-/// Returns the time step of `code`. `last` is the step of the last used code, and `code_at` computes the code of a
-/// step. Returns `None` if the code is wrong, too old or too new, or if its step is not after `last`. So each code is
-/// accepted once.
+/// Returns the time step of `code` if the code is accepted, or `None`.
+///
+/// `code_at` computes the code of a step. A code is accepted if its step differs from the current step by at most one.
+/// The step must also be after `last`, the step of the last used code. So each code is accepted once.
 #[must_use]
 pub fn accepted_step(now: Timestamp, last: Option<i64>, code: Code, code_at: impl Fn(i64) -> Code) -> Option<i64> {
     let present = step_at(now);

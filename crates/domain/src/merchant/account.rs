@@ -11,7 +11,7 @@ use crate::ids::AccountId;
 use crate::money::Money;
 use crate::rate::Percentage;
 
-/// The limit of each transaction of a new account: R$ 50,000.00 for a charge, and the same for a payout.
+/// Both limits of a new account ([`Limits`]): R$ 50,000.00 for a single operation.
 pub const DEFAULT_LIMIT: Money = Money::from_centavos(5_000_000);
 
 named! {
@@ -31,9 +31,9 @@ named! {
     pub enum Kyc {
         /// No decision yet.
         Pending = "pending",
-        /// The account may use its features.
+        /// The account may use its enabled features.
         Approved = "approved",
-        /// The account may not use its features.
+        /// The account may not use its enabled features.
         Rejected = "rejected",
     }
 }
@@ -104,7 +104,7 @@ impl Features {
         Feature::ALL.into_iter().filter(move |feature| self.contains(*feature))
     }
 
-    /// Parses a comma-separated list of names. Blanks around names are ignored, and empty names too.
+    /// Parses a comma-separated list of names. Empty names and the white space around names are ignored.
     ///
     /// # Errors
     /// [`UnknownFeature`] with the first unknown name.
@@ -132,12 +132,12 @@ impl fmt::Display for Features {
 #[error("`{0}` is not a feature; known are pix_in, pix_out, split, crypto_in, crypto_out")]
 pub struct UnknownFeature(pub String);
 
-/// The largest single charge and the largest single payout.
+/// The largest amounts of single operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest charge.
+    /// The largest amount of a charge or a crypto deposit.
     pub charge: Money,
-    /// The largest payout.
+    /// The largest amount of a payout or a crypto withdrawal.
     pub payout: Money,
 }
 
@@ -166,14 +166,14 @@ pub struct Account {
     pub features: Features,
     /// The fees per operation.
     pub fees: FeeSchedule,
-    /// The largest charge and the largest payout.
+    /// The largest amounts of single operations.
     pub limits: Limits,
     /// The seconds for which received money stays in `pending`.
     pub release_delay_s: u32,
-    /// The spread of crypto rates. `None` stands for the spread of the configuration.
+    /// The spread of crypto rates: the service's margin, in percent. `None` stands for the configured spread.
     pub crypto_spread: Option<Percentage>,
-    /// The acquirers that new orders of the account use first, in this order. All other acquirers follow in the
-    /// configured order.
+    /// The preferred acquirers for new orders of the account, the first choice first. The other acquirers follow as the
+    /// configuration lists them.
     pub acquirers: Vec<AcquirerName>,
     /// The instant of creation.
     pub created_at: Timestamp,
@@ -196,13 +196,13 @@ pub enum NotPermitted {
 }
 
 impl Account {
-    /// Returns the account with approved KYC and the features that approval enables.
+    /// Returns the account with approved KYC. The features of [`Features::APPROVED`] are enabled in addition.
     #[must_use]
     pub fn approve(self) -> Self {
         Self { kyc: Kyc::Approved, features: self.features.union(Features::APPROVED), ..self }
     }
 
-    /// Returns the account with rejected KYC. The features stay, but none can be used without approved KYC.
+    /// Returns the account with rejected KYC. The features stay enabled, but cannot be used without approved KYC.
     #[must_use]
     pub fn reject(self) -> Self {
         Self { kyc: Kyc::Rejected, ..self }

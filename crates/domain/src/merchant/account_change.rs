@@ -1,12 +1,12 @@
-//! An operator's change of an account, as plain data. The same value is displayed, stored until its confirmation, and
-//! applied.
+//! An operator's change of an account, as a value. The dashboard displays this value, stores it until the operator
+//! confirms the change, and then applies it.
 
 use super::account::{Account, AccountStatus, Features, Limits};
 use crate::fee::{FeeRule, Operation};
 use crate::money::Money;
 use crate::rate::Percentage;
 
-/// The longest release delay in seconds: 90 days.
+/// The longest release delay that an operator can set, in seconds: 90 days.
 pub const MAX_RELEASE_DELAY_S: u32 = 90 * 24 * 3_600;
 
 /// A change of an account.
@@ -20,11 +20,11 @@ pub enum AccountChange {
     Suspend,
     /// Ends the suspension.
     Resume,
-    /// Enables exactly these features.
+    /// Enables exactly these features, and disables all others.
     Features(Features),
-    /// Replaces the fee rule of an operation.
+    /// Replaces the fee rule of one kind of operation.
     Fees(Operation, FeeRule),
-    /// Sets the largest charge and the largest payout.
+    /// Sets the largest amounts of single operations.
     Limits(Limits),
     /// Sets the release delay: the seconds for which received money stays in `pending`.
     ReleaseDelay(u32),
@@ -63,7 +63,8 @@ impl AccountChange {
         }
     }
 
-    /// Returns the values of the change in one line. The line is empty if the change has no values.
+    /// Returns the values of the change in one line, for [`AccountChange::parse`]. The line is empty if the change has
+    /// no values.
     #[must_use]
     pub fn terms(&self) -> String {
         let or_none = |money: Option<Money>| money.map_or_else(|| "-".to_owned(), |money| money.to_string());

@@ -1,5 +1,5 @@
-//! A crypto withdrawal: its terms, state and steps. BRL is debited, and the processor (the company that holds coins for
-//! the service) sends coins to an address.
+//! A crypto withdrawal: its terms, state and steps. An amount in BRL is debited from the merchant's account, and the
+//! processor sends coins to an address.
 
 mod state;
 mod transitions;
@@ -24,7 +24,7 @@ use crate::text::Text;
 /// The merchant's request. The terms of a withdrawal never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithdrawalTerms {
-    /// The amount that is converted to coins.
+    /// The amount in BRL that is converted to coins. The fee is added to the amount.
     pub amount: Money,
     /// The recipient's address, which decides the currency.
     pub address: Address,
@@ -32,16 +32,16 @@ pub struct WithdrawalTerms {
     pub description: Option<Text>,
     /// The merchant's identifier of the withdrawal.
     pub external_id: Option<ExternalId>,
-    /// The origin of the request.
+    /// The channel of the request: the API or the dashboard.
     pub origin: Origin,
 }
 
-/// The price of a withdrawal. Only a new request for an abandoned withdrawal changes the price.
+/// The price of a withdrawal. The price changes only if an abandoned withdrawal is reopened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithdrawalPrice {
-    /// The quote that the withdrawal used.
+    /// The quote from which the price was copied.
     pub quote: CryptoQuoteId,
-    /// The BRL for one coin.
+    /// The price of one coin in BRL.
     pub rate: Rate,
     /// The service's fee, in addition to the amount.
     pub fee: Money,
@@ -50,10 +50,10 @@ pub struct WithdrawalPrice {
 }
 
 impl WithdrawalPrice {
-    /// Returns the price of a quote.
+    /// Copies the price of a withdrawal from a quote.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`].
+    /// [`MoneyError::OutOfRange`] if the fee is out of range.
     pub fn of(quote: &Quote) -> Result<Self, MoneyError> {
         let Prices { rate, coins, .. } = &quote.prices;
         Ok(Self { quote: quote.id, rate: rate.clone(), fee: quote.fee()?, coins: *coins })
@@ -75,11 +75,11 @@ pub struct Withdrawal {
     pub processor: AcquirerName,
     /// The state, with its data.
     pub state: WithdrawalState,
-    /// The fee of the network, after the processor has reported it.
+    /// The fee of the blockchain network. `None` until the processor reports the fee.
     pub network_fee: Option<CryptoAmount>,
-    /// The transaction on the chain, after the processor has reported it.
+    /// The hash of the transaction on the chain. `None` until the processor reports the hash.
     pub tx_hash: Option<String>,
-    /// The instant of the next look-up at the processor. The value is set only while the outcome is unknown.
+    /// The instant of the next look-up at the processor. Set only in [`WithdrawalState::Processing`].
     pub due_at: Option<Timestamp>,
     /// The number of look-ups without a final outcome.
     pub attempts: u32,
@@ -90,7 +90,8 @@ pub struct Withdrawal {
 }
 
 impl Withdrawal {
-    /// Creates a withdrawal that will be sent. The same commit must [hold](Self::hold) its money.
+    /// Creates a withdrawal that is not sent yet. The commit that stores the withdrawal must contain the transfers of
+    /// [`hold`](Self::hold).
     #[must_use]
     pub const fn open(
         (id, account): (CryptoWithdrawalId, AccountId),
@@ -115,10 +116,10 @@ impl Withdrawal {
         }
     }
 
-    /// Returns the amount plus the fee. This sum leaves the account's balance.
+    /// Returns the amount plus the fee: the sum that [`hold`](Self::hold) debits from `available`.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`].
+    /// [`MoneyError::OutOfRange`] if the sum is out of range.
     pub fn gross(&self) -> Result<Money, MoneyError> {
         self.terms.amount.checked_add(self.price.fee)
     }

@@ -4,22 +4,23 @@ use jiff::Timestamp;
 
 use crate::crypto::ProcessorId;
 
-/// The request to the processor. A withdrawal is requested only once.
+/// The request to the processor. A request that the processor may have accepted is never repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithdrawalSent {
-    /// The instant of the request.
+    /// The instant at which this service recorded the request.
     pub at: Timestamp,
-    /// The processor's id of the batch that contains the withdrawal, after the processor has reported it.
+    /// The processor's id of the batch that contains the withdrawal. `None` until the processor reports the id.
     pub batch: Option<ProcessorId>,
 }
 
 /// The state of a withdrawal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WithdrawalState {
-    /// The money is held, and the processor receives the request. The withdrawal is not visible yet.
+    /// The money is held. The request to the processor is not sent yet, or its result is not stored yet. The withdrawal
+    /// is not visible.
     Pending,
-    /// The processor certainly did not accept the withdrawal. The held money was released. The withdrawal is not
-    /// visible. A retry of its creation can reopen it.
+    /// The processor certainly did not accept the withdrawal. The held money is in `available` again. The withdrawal is
+    /// not visible. A repeat of the merchant's request can reopen the withdrawal.
     Abandoned {
         /// The instant at which the withdrawal was abandoned.
         at: Timestamp,
@@ -28,8 +29,10 @@ pub enum WithdrawalState {
     Processing {
         /// The request to the processor.
         sent: WithdrawalSent,
-        /// The instant since which an operator must decide; `None` if no decision is needed. A decision is needed if
-        /// the processor reports an error but may still send the coins, or does not show the withdrawal.
+        /// The instant since which an operator must decide; `None` if no decision is needed. A decision is needed in
+        /// two cases:
+        /// - The processor reports an error, but may still send the coins.
+        /// - Minutes after the creation, the processor still does not show the withdrawal.
         review_since: Option<Timestamp>,
     },
     /// The coins were sent.

@@ -12,7 +12,7 @@ use crate::ledger::{EntryKind, LedgerAccount, Overdraft, Transfer};
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Send,
-    /// The processor has reported the batch.
+    /// Calls `send` with the processor's id of the batch.
     SendNamed,
     Review,
     Abandon,
@@ -24,8 +24,8 @@ enum Action {
 const ACTIONS: [Action; 7] =
     [Action::Send, Action::SendNamed, Action::Review, Action::Abandon, Action::Reopen, Action::Complete, Action::Fail];
 
-/// The states from which the table starts. In `Processing` the withdrawal has no batch yet. In `Review` it waits for an
-/// operator.
+/// The states from which the table starts. `Review` is a withdrawal in processing that waits for an operator. No
+/// withdrawal of the table starts with the id of a batch.
 #[derive(Debug, Clone, Copy)]
 enum Start {
     Pending,
@@ -36,8 +36,10 @@ enum Start {
     Failed,
 }
 
-/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error. A `!` after the status
-/// marks a withdrawal that waits for an operator's decision.
+/// The expected result of each pair:
+/// - the next status, with a `!` if the withdrawal waits for an operator's decision;
+/// - `same` if the step was applied before, so that nothing changes;
+/// - `no` if the step is an error.
 const TABLE: [(Start, [&str; 7]); 6] = [
     //                   send          send named     review         abandon      reopen     complete     fail
     (Start::Pending, ["processing", "processing", "processing!", "abandoned", "no", "completed", "failed"]),
@@ -133,7 +135,8 @@ fn every_state_and_action_has_the_expected_result() {
     }
 }
 
-/// Formats transfers as `from > to kind amount`. A `!` marks transfers whose amount the balance must cover.
+/// Formats transfers as `from > to kind amount`. A `!` after `from` means that the balance of `from` must cover the
+/// amount.
 fn movements(transfers: &[Transfer]) -> Vec<String> {
     let place = |account: &LedgerAccount| match account {
         LedgerAccount::Merchant(_, bucket) => bucket.as_str().to_owned(),
@@ -213,7 +216,7 @@ fn open_withdrawal_stays_due_until_its_outcome() {
         open = open.asked(later());
     }
     let (reviewed, ..) = step(Start::Pending, Action::Review);
-    assert!(reviewed.due_at.is_some(), "the processor may still send the coins");
+    assert!(reviewed.due_at.is_some(), "a withdrawal in review stays due: the coins may still be sent");
     for action in [Action::Complete, Action::Fail] {
         assert_eq!(step(Start::Processing, action).0.due_at, None);
     }

@@ -1,7 +1,7 @@
 //! The steps of a withdrawal. Each step consumes the withdrawal and returns all changes for one commit.
 //!
-//! No step leads to a second request for a withdrawal that the processor may have, because the processor would send the
-//! coins twice.
+//! If the processor may have the withdrawal, no step leads to a second request: the processor could send the coins
+//! twice.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -12,7 +12,8 @@ use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, 
 use crate::money::Money;
 use crate::pause::pause;
 
-/// The life of a one-time code (RFC 6238), which verifies a withdrawal at the processor.
+/// The life of a one-time code (RFC 6238), and the pause of [`Withdrawal::await_code`]. The code verifies a withdrawal
+/// at the processor.
 const CODE_LIFE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The result of a step of a withdrawal.
@@ -47,8 +48,8 @@ impl Withdrawal {
         self.both_parts(Bucket::Available, Bucket::InTransit, kinds)
     }
 
-    /// Records that the processor has the withdrawal, or may have it. `batch` is recorded if the processor has reported
-    /// it.
+    /// Records that the processor has the withdrawal, or may have it. `batch` is the id of the processor's batch, if
+    /// reported. An id that was recorded before stays.
     ///
     /// # Errors
     /// [`WithdrawalError::InvalidState`] if the outcome is known or the withdrawal was abandoned.
@@ -71,7 +72,7 @@ impl Withdrawal {
         }
     }
 
-    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to
+    /// Records a look-up that did not prove the outcome. The pause before the next look-up doubles each time, up to
     /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
@@ -79,8 +80,8 @@ impl Withdrawal {
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
 
-    /// Records that the withdrawal waits for the next one-time code. Each code verifies one withdrawal, so the pause
-    /// does not grow.
+    /// Postpones the next look-up by 30 s, because another withdrawal has used the current one-time code. By then a new
+    /// code is valid, so this pause does not grow.
     #[must_use]
     pub fn await_code(self, at: Timestamp) -> Self {
         Self { due_at: Some(at.saturating_add(CODE_LIFE).unwrap_or(Timestamp::MAX)), ..self }
@@ -105,7 +106,7 @@ impl Withdrawal {
         Ok(taken(Self { state: WithdrawalState::Processing { sent, review_since: Some(at) }, due_at, ..self }))
     }
 
-    /// Abandons a withdrawal that the processor certainly did not accept. The amount and the fee return to the account.
+    /// Abandons a withdrawal that the processor certainly did not accept. The amount and the fee return to `available`.
     /// The withdrawal stays invisible.
     ///
     /// # Errors
@@ -163,7 +164,7 @@ impl Withdrawal {
         Ok(WithdrawalStep::Taken { withdrawal, transfers, event: Some(EventType::CryptoWithdrawalCompleted) })
     }
 
-    /// Records that the coins will never be sent. The amount and the fee return to the account.
+    /// Records that the coins will never be sent. The amount and the fee return to `available`.
     ///
     /// # Errors
     /// [`WithdrawalError::InvalidState`] if the withdrawal was completed or abandoned.
@@ -197,7 +198,7 @@ impl Withdrawal {
         LedgerAccount::Merchant(self.account, bucket)
     }
 
-    /// Returns a transfer of the withdrawal. The account's balance must cover the amount.
+    /// Returns a transfer of the withdrawal. The balance of `from` must cover the amount.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, amount: Money, kind: EntryKind) -> Transfer {
         let resource = Some(self.id.to_string());
         Transfer { from, to, amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id: None }
@@ -213,7 +214,7 @@ fn taken(withdrawal: Withdrawal) -> WithdrawalStep {
     WithdrawalStep::Taken { withdrawal: Box::new(withdrawal), transfers: Vec::new(), event: None }
 }
 
-/// Removes transfers of zero, because the ledger does not accept them. The fee may be zero.
+/// Removes transfers with an amount of zero, because the ledger refuses them. The fee may be zero.
 fn moving(mut transfers: Vec<Transfer>) -> Vec<Transfer> {
     transfers.retain(|transfer| !transfer.amount.is_zero());
     transfers
