@@ -231,33 +231,33 @@ keys! {
         /// The path of the API in place of `/v2`. Only for `bacen`.
         path_prefix: Option<String> = text("path", url_path)
             .optional()
-            .default_shown("of `profile`")
+            .default_shown("from `profile`, else from the standard")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
         /// The format of the body of token requests. Only for `bacen`.
         token_body: Option<TokenBody> = text("form or json", TokenBody::parse)
             .optional()
-            .default_shown("of `profile`")
+            .default_shown("from `profile`, else from the standard")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
         /// The place of the client's id and secret in token requests. Only for `bacen`.
         token_credentials: Option<TokenCredentials> = text("header or body", TokenCredentials::parse)
             .optional()
-            .default_shown("of `profile`")
+            .default_shown("from `profile`, else from the standard")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
         /// The requested scopes, separated by blanks. Only for `bacen`.
         token_scope: Option<String> = text("scopes", |text| Ok::<_, Infallible>(text.to_owned()))
             .optional()
-            .default_shown("of `profile`")
+            .default_shown("from `profile`, else from the standard")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
         /// Headers of every request, as `name=value` separated by commas. These headers replace the headers of the profile. The
         /// placeholders `{client_id}` and `{application_key}` are replaced by their values. Only for `bacen`.
         extra_headers: Option<Pairs> = secret("name=value, separated by commas", Pairs::parse)
             .optional()
-            .default_shown("of `profile`")
+            .default_shown("from `profile`, else from the standard")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
         /// `true` reads instants without an offset as the time of Brasília. Only for `bacen`.
         brasilia_dates: Option<bool> = flag()
             .optional()
-            .default_shown("of `profile`")
+            .default_shown("from `profile`, else from the standard")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
         /// The place of the acquirer for new orders: the lowest number first. Acquirers without a number follow in the
         /// order of their names. Acquirers with the same number share new orders by `weight`. `cais account acquirers`

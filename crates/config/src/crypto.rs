@@ -70,7 +70,7 @@ keys! {
     pub struct CryptoSettings {
         /// The spread in percent, from 0 to 10. The spread lowers the worth of a deposit's coins, and raises the cost of
         /// a withdrawal's coins. `cais account crypto-spread` sets another spread for an account.
-        spread: Percentage = text("percentage in quotes, 0 to 10", parse_spread).default("1");
+        spread: Percentage = text("text with a percentage such as `\"1.5\"`, 0 to 10", parse_spread).default("1");
         /// The source of BRL per USD.
         ptax: PtaxSettings = PtaxSettings::read;
         /// The processor. `None` if no processor is configured.

@@ -38,11 +38,13 @@ const INTRODUCTION: &str = "# Configuration
 
 `cais config docs` generates this page. A test compares the page with the code.
 
-Values are read from the TOML file that `--config` or `CAIS_CONFIG` names. Environment variables override the file. The name of a variable is `CAIS_`
-and the key in capitals, with `__` between levels. A single setting is required: an acquirer, or the built-in sandbox (`sandbox = true`, or
-`cais serve --sandbox`). All other keys have defaults; the default database is SQLite in `./data`.
+Values are read from the TOML file that `--config` or `CAIS_CONFIG` names. Environment variables override the file. The name of a variable
+is `CAIS_` and the key in capitals, with `__` between levels. The smallest configuration is an acquirer with its keys, or the built-in
+sandbox (`sandbox = true`, or `cais serve --sandbox`). The default database is SQLite in `./data`. A dash in the table means that the key
+has no default.
 
-- `cais config check` lists all mistakes and exits with 1; `cais serve` does the same before it starts. An unknown key is a mistake.
+- `cais config check` lists all mistakes, and exits with 1 if it finds any. `cais serve` makes the same check first, and does not start with
+  a mistake. An unknown key is a mistake.
 - `cais config print` shows every effective value and its origin. Secrets are masked.
 - A secret can be in a file: `master_key_file` instead of `master_key`. White space around the file's content is removed.
 

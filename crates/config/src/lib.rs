@@ -81,8 +81,8 @@ keys! {
             .rejected_if(move |admin| Some(*admin) == listen && admin.port() != 0, "must differ from `listen`");
         /// The URL at which acquirers and browsers reach the service: the base of callback addresses, and the origin of
         /// the dashboard. The dashboard refuses forms of any other origin. With `https`, cookies are limited to TLS and
-        /// have the prefix `__Host-`. Without the URL, and always in the sandbox, the dashboard accepts any host in a
-        /// request: use this for development only. Set an `https` URL for production.
+        /// have the prefix `__Host-`. Without the URL, and always in the sandbox, the origin of a form only has to match
+        /// the `Host` of its request: use this for development only. Set an `https` URL for production.
         public_url: Option<String> =
             text("http or https URL", url::base).optional().default_shown("`http://` and the address of `listen`");
         /// The directory of the service's files. The directory is created if it does not exist.
@@ -122,8 +122,9 @@ keys! {
         /// Connections to the API that one address may have at a time. An IPv6 network of 64 bits counts as one
         /// address. Trusted proxies have no such limit.
         max_connections_per_address: u32 = number(1..=1_000_000).default("256");
-        /// Proxies whose header `X-Forwarded-For` is used. The client's address is the right-most hop that is not in
-        /// this list. Address lists of API keys, limits per address and log lines use the client's address.
+        /// The proxies before the service. The header `X-Forwarded-For` is used only in requests of these proxies. The
+        /// client's address is the right-most hop that is not in this list. Address lists of API keys, limits per
+        /// address and log lines use the client's address.
         trusted_proxies: Vec<IpNet> = blocks().default("").default_shown("none");
         /// The number of threads that serve the API.
         workers: usize = number(1..=64).default("2");

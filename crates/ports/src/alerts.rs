@@ -58,7 +58,7 @@ alerts! {
         "The processor has not shown an overdue deposit for ten minutes. The deposit stays open, and no coins are credited meanwhile.",
         "Look the payment up at the processor. A changed API key hides older payments.";
     CRYPTO_RATE_JUMPED = "crypto_rate_jumped",
-        "The rate of a currency is more than twice, or less than half, the last one (`last_at`); after a day, more than five times or less than a fifth. Quotes of the currency are refused until the rate is near the last one again. The alert is repeated for each refused quote.",
+        "The rate of a currency is more than twice, or less than half, the rate of its newest quote (`last`, of the time `last_at`). After a day, the limits are five times and a fifth. Quotes of the currency are refused while the rate is outside the limits. The alert is repeated for each refused quote.",
         "Compare the price at the processor and the Central Bank's rate with the market. Report a wrong price to its source. If the new rate is right, run `cais crypto rate accept`.";
     CRYPTO_USD_RATE_OLD = "crypto_usd_rate_old",
         "The Central Bank's rate of the US dollar is older than a weekend with one holiday. Quotes still use the rate, until it is six days old.",
@@ -76,7 +76,7 @@ alerts! {
         "PostgreSQL's messages are not in English. Some conflicts are not recognized, and their callers receive errors.",
         "Set `lc_messages` to `C` for the role or the database.";
     DEFENSE_OUTCOME_UNPROVEN = "defense_outcome_unproven",
-        "The acquirer refuses a defense and does not list its infraction, or has not shown the outcome in eight checks, about five minutes.",
+        "The acquirer refuses a defense and does not list its infraction. Or eight checks, in about five minutes, did not show whether the acquirer has the defense.",
         "Look the infraction up at the acquirer, before its deadline.";
     DEFENSE_REFUSED = "defense_refused",
         "The acquirer refused a defense. The infraction is undefended again.",
@@ -133,13 +133,13 @@ alerts! {
         "An acquirer refuses a payout that may have been executed, or has not shown the payout for ten minutes. The payout stays `processing` and its money stays held.",
         "Look the payout up at the acquirer, by its instruction id (the payout id without `pyt_`).";
     PAYOUT_RETURN_UNCREDITED = "payout_return_uncredited",
-        "A return of a payout cannot be credited, is not confirmed by its acquirer, or belongs to another payout or to a refund.",
+        "A reported return of a payout cannot be credited, its acquirer does not confirm it, or its id belongs to another payout or to a refund.",
         "Look the return up at the acquirer. If it is the return of a completed payout, run `cais payout credit-return`; otherwise agree on the amount with the merchant.";
     RATE_LIMITS_NOT_SHARED = "rate_limits_not_shared",
         "Redis cannot be reached. A key may call each node as often as its limit permits.",
         "Check Redis and the network. Nodes reconnect within seconds.";
     RECONCILE_DIFFERENCE = "reconcile_difference",
-        "The ledger differs from an acquirer or from the crypto processor. An automatic correction could move money twice.",
+        "The ledger differs from an acquirer or from the crypto processor. The service does not correct the difference, because that could move money twice.",
         "The line shows the values of both. Compare them with the statement of the acquirer or processor.";
     RECONCILE_ROW_UNREADABLE = "reconcile_row_unreadable",
         "An acquirer lists a Pix, or the crypto processor a payment or withdrawal, in a form that cannot be read. The other rows are compared.",
