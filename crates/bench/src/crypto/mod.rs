@@ -66,7 +66,10 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let quotes = Line::of_rounds(LEVEL, engine.name(), &what, rounds, RATE)
         .waited(latencies.percentiles())
         .busy(mean(&busy))
-        .note(format!("{} rounds; each quote reads two prices and a minimum", rounds.number));
+        .note(format!(
+            "{} rounds; each quote reads the coin's price, the rate of the US dollar and the coin's minimum",
+            rounds.number
+        ));
 
     let wanted = if size.quick { PAID_IF_QUICK } else { PAID };
     let meter = Meter::start(&parties)?;
@@ -95,7 +98,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let what = "crypto deposits called back and credited";
     let credits =
         Line::new(LEVEL, engine.name(), what, per_second(count(wanted), took), RATE).busy(busy).note(format!(
-            "{wanted} deposits, from the first payment to the last credit; the sandbox confirms each after one second"
+            "{wanted} deposits; measured from the first payment to the last credit; the sandbox confirms each after one second"
         ));
     Ok(vec![quotes, creations, credits])
 }

@@ -76,7 +76,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
         let line = Line::new(LEVEL, engine.name(), what, waits.p50_ms, " ms").waited(waits);
         lines.push(
             line.wanting(Target::AtMost(WANTED_MS))
-                .note(format!("of an account with {charges} charges in {DAYS} days, median of {VIEWS} views")),
+                .note(format!("account with {charges} charges in {DAYS} days; median of {VIEWS} views")),
         );
     }
     let counting =

@@ -78,13 +78,16 @@ pub(super) async fn measure(
         Rounds::of(&with.rates),
         RATE,
     )
-    .beside("without", Rounds::of(&without.rates))
+    .beside("none due", Rounds::of(&without.rates))
     .waited(with.latencies.percentiles())
     .busy(mean(&with.busy))
-    .note(format!("{MANY} endpoints that take connections and never answer, {hung} attempts at them"))
-    .note(format!("busy without callers: {}", busy_text(&hum)))
-    .note(format!("without the backlog: {}", busy_text(&mean(&without.busy))))
-    .note(format!("all {} answers were 201 and are stored", with.created.saturating_add(without.created)));
+    .note(format!("{hung} attempts at {MANY} endpoints that accept connections and never answer"))
+    .note(format!("cores busy without callers: {}", busy_text(&hum)))
+    .note(format!("cores busy without the backlog: {}", busy_text(&mean(&without.busy))))
+    .note(format!(
+        "all {} answers were 201, and their charges are stored",
+        with.created.saturating_add(without.created)
+    ));
     Ok(judged(line, engine, Target::AtLeast(WANTED)))
 }
 

@@ -82,7 +82,7 @@ pub(super) async fn measure(
         delivered,
         Line::new(LEVEL, engine.name(), "search for due queues, 100 endpoints", looks.p50_ms, " ms")
             .waited(looks)
-            .note(format!("median of {LOOKS}, {} deliveries due", queue.due)),
+            .note(format!("median of {LOOKS} searches; {} deliveries due", queue.due)),
         many_queues(engine, server).await?,
     ])
 }
@@ -119,7 +119,7 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
     store.close().await;
     let looks = waits.percentiles();
     let what = format!("search for due queues, {QUEUES} queues");
-    let note = format!("median of {LOOKS}, {DUE_QUEUES} deliveries due");
+    let note = format!("median of {LOOKS} searches; {DUE_QUEUES} deliveries due");
     Ok(Line::new(LEVEL, engine.name(), &what, looks.p50_ms, " ms").waited(looks).note(note))
 }
 
@@ -150,7 +150,7 @@ impl Series {
         Line::of_rounds(LEVEL, engine.name(), what, rounds, RATE)
             .waited(self.claims.percentiles())
             .busy(mean(&self.busy))
-            .note(format!("{} rounds, of one claim of at most {LIMIT}", rounds.number))
+            .note(format!("{} rounds; p50 and p99 are of one claim of at most {LIMIT} deliveries", rounds.number))
     }
 }
 

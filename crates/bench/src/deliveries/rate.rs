@@ -55,7 +55,7 @@ pub(super) async fn measure(
         many => format!("webhooks to {many} endpoints"),
     };
     let line = Line::new(LEVEL, engine.name(), &what, rate, RATE).busy(busy).note(format!(
-        "all {events} arrived with a valid signature and are `succeeded`, {} attempts sent, {} received",
+        "all {events} arrived with a valid signature and are `succeeded`; {} attempts sent, {} received",
         tally.attempts, progress.arrived
     ));
     Ok(judged(line, engine, Target::AtLeast(WANTED)))

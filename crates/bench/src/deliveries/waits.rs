@@ -51,7 +51,9 @@ pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: us
     ensure!(tally == Tally { succeeded: count(payments), others: 0, attempts: count(payments) }, "{tally:?}");
     let line = Line::new(LEVEL, engine.name(), "webhook of a payment, idle service, p99", waits.p99_ms, " ms")
         .waited(waits)
-        .note(format!("{payments} payments one by one, from the instant in the event, which is before its commit"));
+        .note(format!(
+            "{payments} payments one by one; measured from the instant in the event, which is before its commit"
+        ));
     Ok(judged(line, engine, Target::AtMost(AT_ONCE_MS)))
 }
 
@@ -79,10 +81,10 @@ pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, sec
         .waited(waits)
         .note(format!("{STEADY_PER_SECOND} payments per second, each event published to all endpoints of its account"))
         .note(format!(
-            "{} webhooks arrived within {} s, {} requests hung",
+            "{} webhooks arrived within {} s; {} requests hung",
             dead.progress.distinct, seconds, dead.progress.hung
         ))
-        .note(format!("with no hanging endpoint p50 {:.1} ms", calm.p50_ms));
+        .note(format!("p50 {:.1} ms while no endpoint hung", calm.p50_ms));
     Ok(judged(line, engine, Target::AtMost(TIMES)))
 }
 

@@ -50,13 +50,17 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, size: Run
             lines.push(
                 line("memory above idle while a statement is sent as CSV", peak - idle, " MiB")
                     .wanting(Target::AtMost(50.0))
-                    .note(format!("{rows} lines, {mib:.0} MiB, from {idle:.1} to {peak:.1} MiB")),
+                    .note(format!("file of {rows} lines and {mib:.0} MiB; memory from {idle:.1} to {peak:.1} MiB")),
             );
         }
         lines.push(
-            line(&format!("lines of a statement of {rows} sent as CSV"), per_second(count(rows), file.elapsed), "/s")
-                .wanting(Target::AtLeast(WANTED))
-                .note(format!("all {rows} arrived in {:.2} s, tables never analyzed", file.elapsed.as_secs_f64())),
+            line(
+                &format!("lines of a statement of {rows} lines, sent as CSV"),
+                per_second(count(rows), file.elapsed),
+                "/s",
+            )
+            .wanting(Target::AtLeast(WANTED))
+            .note(format!("all {rows} lines arrived in {:.2} s; tables never analyzed", file.elapsed.as_secs_f64())),
         );
     }
     Ok(lines)

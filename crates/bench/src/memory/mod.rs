@@ -42,7 +42,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let line = |what: &str, value, unit| Line::new(LEVEL, engine.name(), what, value, unit);
     let start = |what: &str, starts: Vec<f64>| {
         let Rounds { low, high, number, .. } = Rounds::of(&starts);
-        let line = line(what, median(starts), " ms").note(format!("median of {number}"));
+        let line = line(what, median(starts), " ms").note(format!("median of {number} starts"));
         Line { spread: Some((low, high)), ..line }
     };
     let mut lines = vec![

@@ -28,7 +28,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
             page(&persistence, *account, from_middle.then_some(*middle)).await
         };
         let line = compare(what, engine, &lists, read).await?;
-        lines.push(line.note(format!("of {long} charges, median of {READS} reads each, in turn")));
+        lines.push(line.note(format!("list of {long} charges; median of {READS} reads of each list, in turn")));
     }
     persistence.close().await;
     Ok(lines)

@@ -54,13 +54,14 @@ async fn pages(
         let read =
             async |(account, middle): &List| statement(persistence, *account, from_middle.then_some(*middle)).await;
         let line = compare(&format!("{which} page of 50 of the statement{state}"), engine, lists, read).await?;
-        lines.push(line.note(format!("of {long} lines, median of {READS} reads each, in turn")));
+        lines.push(line.note(format!("list of {long} lines; median of {READS} reads of each list, in turn")));
     }
     for (which, from_middle) in [("first", false), ("middle", true)] {
         let read =
             async |(account, middle): &List| timeline(persistence, *account, from_middle.then_some(*middle)).await;
         let line = compare(&format!("{which} page of 50 of the timeline{state}"), engine, lists, read).await?;
-        let note = format!("of {long} charges, payouts and split credits, median of {READS} reads each, in turn");
+        let note =
+            format!("list of {long} charges, payouts and split credits; median of {READS} reads of each list, in turn");
         lines.push(line.note(note));
     }
     Ok(lines)

@@ -82,7 +82,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     ensure!(stored == count(created.len()), "{stored} charges are stored of {} answered with 201", created.len());
     let creations = creations
         .line(engine, "POST /v1/charges, 64 connections")
-        .note(format!("no error; all {stored} answers were 201 and are stored"));
+        .note(format!("no error; all {stored} answers were 201, and their charges are stored"));
     Ok(vec![
         match engine {
             Engine::Postgres => creations.wanting(Target::AtLeast(ALL_OF_PIX)),
@@ -94,7 +94,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
             .beside("bare handler", Rounds::of(&bare.rates))
             .wanting(Target::AtLeast(0.4))
             .note(format!("{wanted} paid charges in turn, {bytes} bytes each"))
-            .note(format!("beside the bare handler: {}", busy_text(&mean(&bare.busy)))),
+            .note(format!("cores busy with the bare handler: {}", busy_text(&mean(&bare.busy)))),
     ])
 }
 

@@ -127,7 +127,7 @@ impl Ours {
         ensure!(paid == self.confirmed, "{paid} charges of {} payments", self.confirmed);
         let (created, confirmed) = (self.created, self.confirmed);
         Ok(format!(
-            "afterwards {created} creations and {confirmed} payments counted, ledger rebuilt without a difference"
+            "afterwards {created} creations and {confirmed} payments counted; ledger rebuilt without a difference"
         ))
     }
 }

@@ -97,7 +97,7 @@ impl Payouts {
         ensure!(found == left, "{found:?} is left where {left:?} was expected");
         let completed = self.completed().await?;
         ensure!(completed == sent, "{completed} completed payouts of {sent}");
-        Ok(format!("afterwards {sent} completed payouts counted, ledger rebuilt without a difference"))
+        Ok(format!("afterwards {sent} completed payouts counted; ledger rebuilt without a difference"))
     }
 
     /// Returns the number of completed payouts. Reads all pages of the list.

@@ -92,7 +92,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let until = now();
     let what = format!("payments called back and credited at {LATENCY_MS} ms");
     let line = Line::new(LEVEL, engine.name(), &what, per_second(count(paid.len()), took), "/s").busy(busy);
-    let line = line.note(format!("{} payments, from the first payment to the last credit", paid.len()));
+    let line = line.note(format!("{} payments; measured from the first payment to the last credit", paid.len()));
     lines.push(target(line, Target::AtLeast(1_500.0)));
 
     let meter = Meter::start(&parties)?;
@@ -115,7 +115,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
         waits.record(Duration::try_from(wait).unwrap_or_default());
     }
     let waits = waits.percentiles();
-    let what = format!("credit after its payment at {LATENCY_MS} ms and {STEADY_RATE}/s, p99");
+    let what = format!("credit after its payment at {LATENCY_MS} ms, {STEADY_RATE} payments/s, p99");
     let line = Line::new(LEVEL, engine.name(), &what, waits.p99_ms, " ms").waited(waits).busy(busy);
     let line = line.note(format!("while {created:.0} charges per second were created"));
     lines.push(target(line, Target::AtMost(2_000.0)));
