@@ -86,7 +86,7 @@ alerts! {
         "Inform the merchant, who enables the endpoint again with `PATCH /v1/webhook-endpoints/{id}`.";
     ENDPOINT_SECRET_UNREADABLE = "endpoint_secret_unreadable",
         "The secret of a webhook endpoint cannot be decrypted. Its deliveries fail.",
-        "Ask the merchant to rotate the secret of the endpoint. With more than one endpoint, compare the master key with its backup.";
+        "Ask the merchant to rotate the secret of the endpoint. If several endpoints raise this alert, compare the master key with its backup.";
     FILE_LIMIT_LOW = "file_limit_low",
         "The limit of open files permits fewer than 1,000 connections.",
         "Raise `LimitNOFILE` or `ulimit -Hn`, and restart.";
@@ -118,7 +118,7 @@ alerts! {
         "A part of the service panicked and was started again. Unfinished work is done again.",
         "Report the defect with the lines before this one.";
     PAYMENT_AMBIGUOUS = "payment_ambiguous",
-        "An acquirer reports one Pix for two charges. The Pix was credited to the first.",
+        "An acquirer reports one Pix for two charges. The Pix was credited only to the charge in `by`.",
         "Compare both charges with the acquirer's record of the Pix.";
     PAYMENT_RETURNED = "payment_returned",
         "A received Pix was returned at the acquirer, and no refund or infraction of ours explains it.",
