@@ -23,13 +23,14 @@ pub fn write(data_dir: &Path, listen: SocketAddr, admin: SocketAddr) -> io::Resu
     fs::rename(draft, data_dir.join(FILE))
 }
 
-/// Returns the address of the service that uses this data directory; `None` without a readable file.
+/// Returns the API address of the service that uses this data directory; `None` without a valid file.
 #[must_use]
 pub fn read(data_dir: &Path) -> Option<SocketAddr> {
     field(data_dir, "listen")
 }
 
-/// Returns the address of the metrics of the service that uses this data directory; `None` without a readable file.
+/// Returns the admin address of the service that uses this data directory: the address of its metrics and probes. Returns `None` without a
+/// valid file.
 #[must_use]
 pub fn read_admin(data_dir: &Path) -> Option<SocketAddr> {
     field(data_dir, "admin")
@@ -51,9 +52,9 @@ pub fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// Removes the file of an earlier run, so that no process uses its addresses.
+/// Removes the file of an earlier run, so that no process uses the old addresses.
 pub fn clear(data_dir: &Path) {
-    // The file is usually absent. If it cannot be removed, the old addresses are wrong only until the next write.
+    // An error is ignored, because usually the file is absent. A file that cannot be removed stays only until the next `write` replaces it.
     let _ = fs::remove_file(data_dir.join(FILE));
 }
 

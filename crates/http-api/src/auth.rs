@@ -5,9 +5,9 @@ use cais_domain::merchant::api_key::ApiKeyToken;
 
 use super::error::{ApiError, ErrorCode};
 
-/// The header that carries only a key.
+/// The header whose whole value is the key.
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-/// The scheme of `Authorization` (RFC 6750), in upper or lower case.
+/// The scheme of `Authorization` (RFC 6750). Upper and lower case are equivalent.
 const SCHEME: &str = "bearer";
 
 /// Returns the key from `Authorization: Bearer` or `x-api-key`. If several values are sent, all of them must be equal.

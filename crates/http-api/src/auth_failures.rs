@@ -16,11 +16,11 @@ pub const REASONS: [&str; 8] =
 pub const LIMITED: &str = "limited";
 /// Seconds until a limited address may retry. Its bucket has tokens again by then.
 pub const RETRY_AFTER_S: u32 = 1;
-/// Time between two permitted failures of an address: ten per second.
+/// Time in which the bucket of an address regains one token. So ten failures per second are permitted.
 const EVERY: Duration = Duration::from_millis(100);
 /// Failures that an address may have in a burst, for example of a client with a wrong key on many threads.
 const BURST: u32 = 20;
-/// Limit of tracked addresses, about 2 MiB. All other addresses share one bucket.
+/// Limit of tracked addresses, which need about 2 MiB of memory. All other addresses share one bucket.
 const MAX_ADDRESSES: usize = 16_384;
 /// The shared bucket of all addresses that are not tracked.
 const OTHERS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
@@ -94,8 +94,8 @@ mod tests {
             failures.record(address(number), now);
         }
         assert!(failures.full_at.lock().unwrap().len() <= MAX_ADDRESSES + 1);
-        assert!(!failures.permits(address(MAX_ADDRESSES + 200), now), "the others share one bucket");
-        assert!(failures.permits(address(0), now), "a full shared bucket does not affect tracked addresses");
+        assert!(!failures.permits(address(MAX_ADDRESSES + 200), now), "addresses beyond the limit share one bucket");
+        assert!(failures.permits(address(0), now), "an empty shared bucket does not affect tracked addresses");
         // Full buckets are removed.
         failures.record(address(0), now + Duration::from_mins(1));
         assert_eq!(failures.full_at.lock().unwrap().len(), 1);

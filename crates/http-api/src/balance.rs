@@ -37,7 +37,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Returns the body of a balance, which excludes money in transit.
+    /// Returns the response body. Money in transit is in none of its fields.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`] if the total exceeds the range of [`Money`].
@@ -61,7 +61,7 @@ impl Balance {
     operation_id = "getBalance",
     tag = "balance",
     summary = "Read the balance",
-    description = "In BRL. Money that is held for payouts and refunds in flight is in none of the three parts. Scope: `balance:read`.",
+    description = "In BRL. None of the amounts includes the money of payouts, refunds and crypto withdrawals in flight. Scope: `balance:read`.",
     responses(
         (status = 200, description = "The balance.", body = Balance, example = json!(examples::balances())),
         Errors<(code::ValidationError,)>,

@@ -64,18 +64,18 @@ impl Stream for RequestBody {
 /// Reads a JSON body. The body must arrive within the time `within`, so that a slow client cannot hold a connection.
 ///
 /// # Errors
-/// `payload_too_large`, which precedes `unsupported_media_type`; `request_timeout` if the body does not arrive in time;
-/// `VALIDATION_ERROR` if it does not arrive completely.
+/// `payload_too_large`; `request_timeout` if the body does not arrive in time; `VALIDATION_ERROR` if the client sends only a part of the
+/// body. `unsupported_media_type` is checked last.
 pub async fn json(headers: &HeaderMap, payload: &mut Payload, within: Duration) -> Result<Bytes, ApiError> {
     let body = read(headers, payload, MAX_JSON_BYTES, within, |_| Ok(())).await?;
     if is_json(headers, body.is_empty()) { Ok(body) } else { Err(ApiError::new(ErrorCode::UnsupportedMediaType)) }
 }
 
-/// Reads the body of a callback. The memory of the body is reserved from `room`.
+/// Reads the body of a callback. The memory of the body is reserved in `room`.
 ///
 /// # Errors
-/// `payload_too_large`; `service_unavailable` without room; `request_timeout` if the body does not arrive in time;
-/// `VALIDATION_ERROR` if it does not arrive completely.
+/// `payload_too_large`; `service_unavailable` if no more memory can be reserved; `request_timeout` if the body does not arrive in time;
+/// `VALIDATION_ERROR` if the client sends only a part of the body.
 pub async fn callback(
     headers: &HeaderMap,
     payload: &mut Payload,
@@ -97,7 +97,7 @@ async fn read(
         return Err(too_large(max_bytes));
     }
     let gather = async {
-        // Memory is not reserved by the announced length, because a client can announce any length.
+        // Memory is reserved for the bytes that arrived, not for the announced length, because a client can announce any length.
         let mut body = BytesMut::new();
         while let Some(chunk) = payload.next().await {
             let chunk = chunk.map_err(|_| ApiError::invalid(vec![Issue::new("", "did not arrive whole")]))?;

@@ -1,5 +1,5 @@
-//! Receives the callbacks of acquirers and of the crypto processor. A callback is stored at once, and a worker processes it later. Only a
-//! callback about a crypto withdrawal is applied at once, and not stored.
+//! Receives the callbacks of acquirers and of the crypto processor. A callback is stored at once, and a worker processes it later.
+//! Exception: a callback about a crypto withdrawal is applied at once and not stored.
 
 use std::net::IpAddr;
 
@@ -22,22 +22,23 @@ use super::input::segment;
 use super::reply;
 use super::state::AppState;
 
-/// The most memory for bodies of callbacks, over all connections together, in KiB: 32 MiB. A callback beyond it is
-/// answered 503, and its acquirer sends it again.
+/// Limit of the memory for the bodies of callbacks, over all connections together, in KiB: 32 MiB. If a body does not fit, the callback is
+/// answered 503, and the acquirer sends the callback again.
 const ROOM_KIB: usize = 32 * 1024;
-/// The `Retry-After` in seconds of the answer to an acquirer that has too many callbacks in the store.
+/// Seconds until an acquirer should retry, if the store has too many open callbacks of this acquirer.
 const FULL_RETRY_AFTER_S: u32 = 60;
 
 /// The header with the signature of a callback of the crypto processor.
 const SIGNATURE: &str = "x-nowpayments-sig";
 
-/// The acquirers and their secret paths.
+/// The secret paths of the acquirers and of the crypto processor, the permitted networks, and the memory for bodies.
 pub struct CallbackPaths {
-    /// The key of the hashes of tokens. Hashes are compared instead of tokens, so that the duration reveals nothing about a token.
+    /// The key with which tokens are hashed. The hashes are compared, so that the duration of a comparison reveals nothing about a token.
     key: hmac::Key,
     tokens: Vec<(AcquirerName, hmac::Tag)>,
-    /// The networks that an acquirer sends from. Without networks every address may send.
+    /// The networks that an acquirer sends from. An acquirer without networks may send from every address.
     networks: Vec<(AcquirerName, Vec<IpNet>)>,
+    /// The free memory for bodies, one permit per KiB.
     room: Semaphore,
 }
 
@@ -67,7 +68,7 @@ impl Room<'_> {
 
 impl CallbackPaths {
     /// Returns the paths `/callbacks/<acquirer>/<token>`. While the previous token of an acquirer is still valid, `tokens`
-    /// contains two pairs of this acquirer.
+    /// contains two pairs for this acquirer.
     #[must_use]
     pub fn new<'t>(tokens: impl IntoIterator<Item = (AcquirerName, &'t str)>) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, b"callback paths");
@@ -102,7 +103,7 @@ impl CallbackPaths {
     }
 }
 
-/// Stores a callback and notifies the worker that processes it.
+/// Receives a callback, and notifies the worker that processes stored callbacks.
 ///
 /// # Errors
 /// `not_found` for an unknown acquirer, a wrong token, and a sender outside of the acquirer's networks. `VALIDATION_ERROR` for a body that

@@ -53,7 +53,7 @@ pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
         let text = cause.to_string();
-        // A transparent error repeats the text of its source, which is then omitted.
+        // A transparent error has the text of its source. The line then ends with this text already, so the text is not repeated.
         if !line.ends_with(&text) {
             line.push_str(": ");
             line.push_str(&text);
@@ -63,7 +63,7 @@ pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     line
 }
 
-/// An event in one line: first its message, then its fields.
+/// A warning or error of the log in one line: first its message, then its fields.
 #[derive(Default)]
 struct Text(String);
 

@@ -16,19 +16,19 @@ pub fn address(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
     Some(if is_in(trusted, peer) { behind(peer, request.headers(), trusted) } else { peer })
 }
 
-/// Returns `true` if the address is in one of the blocks.
+/// Returns `true` if the address is in one of the networks in `blocks`.
 #[must_use]
 pub fn is_in(blocks: &[IpNet], address: IpAddr) -> bool {
     blocks.iter().any(|block| block.contains(&address))
 }
 
-/// Follows the hops from the proxy towards the client. Returns the first hop that is not a trusted proxy, or the last readable hop if all
-/// hops are trusted.
+/// Follows the hops from the proxy towards the client, up to the end or to an unreadable hop. Returns the first hop that is not a trusted
+/// proxy. If there is none, returns the last hop that was read, or `proxy` if no hop was read.
 fn behind(proxy: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let lines: Vec<&str> = headers.get_all(X_FORWARDED_FOR).map(|line| line.to_str().unwrap_or_default()).collect();
     let mut last = proxy;
     for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
-        // A hop that is not an address ends the search, because no trusted proxy confirms the hops to its left.
+        // A hop that is not an address ends the search: it is no trusted proxy, so the hops to its left may be invented.
         let Some(hop) = parse(hop.trim()) else { return last };
         last = hop;
         if !is_in(trusted, hop) {

@@ -21,7 +21,7 @@ use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use super::state::AppState;
 use super::trace;
 
-/// Time limit for the work of [`run_detached`]. The response is due within 10 s; the remaining second is for transmission.
+/// Time limit for the work of [`run_detached`]. The service answers a POST within 10 s; the remaining second is for transmission.
 const ANSWER_WITHIN: Duration = Duration::from_secs(9);
 
 /// The facts about a request so far. The middleware owns them, so that they are not lost in a panic of the handler.
@@ -29,7 +29,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(9);
 pub struct RequestContext {
     /// The request's id.
     pub id: RequestId,
-    /// The address of the client.
+    /// The address of the client; `None` if the socket has no peer address.
     pub client: Option<IpAddr>,
     /// The time limit of the body.
     pub body_within: Duration,
@@ -49,7 +49,7 @@ impl RequestContext {
     /// Returns the facts about a request.
     ///
     /// # Errors
-    /// `internal_error` without the middleware, which adds them to every request.
+    /// `internal_error` if the request did not pass the middleware, which adds the facts.
     pub fn of(request: &HttpRequest) -> Result<Rc<Self>, ApiError> {
         let found = request.extensions().get::<Rc<Self>>().cloned();
         found.ok_or_else(|| ApiError::internal("the request did not pass the middleware"))
@@ -137,7 +137,7 @@ impl<P: Permission> FromRequest for Authorized<P> {
 impl<P: Permission> Authorized<P> {
     fn of(request: &HttpRequest) -> Result<Self, ApiError> {
         let context = RequestContext::of(request)?;
-        let unknown = || ApiError::internal("a route for callers with a key was reached without one");
+        let unknown = || ApiError::internal("a route that requires an API key was reached without a caller");
         let caller = Arc::clone(context.caller.get().ok_or_else(unknown)?);
         if !caller.scopes.contains(P::SCOPE) {
             let text = format!("The API key does not have the scope {}.", P::SCOPE);

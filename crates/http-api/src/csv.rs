@@ -1,5 +1,5 @@
-//! Lists as CSV: all rows of a filter. A page is read only when the caller has received the previous one, so memory does not grow with the
-//! number of rows.
+//! Lists as CSV: all rows that match a filter. A page is read only when the caller has received the previous page, so memory does not grow
+//! with the number of rows.
 
 use std::error::Error;
 use std::fmt;
@@ -28,7 +28,7 @@ use crate::{filters, reply};
 
 /// Rows per read, which is the largest page of the store. A page has about 40 KiB.
 pub const ROWS: u32 = 200;
-/// Concurrent page reads for files in one process. With the default settings, at least half of the read connections
+/// Limit of concurrent page reads for files in one process. With the default settings, at least half of the read connections
 /// stay free for other requests. A read ends before its page is sent, so a slow caller does not delay other files.
 const PAGES_AT_ONCE: usize = 2;
 /// Seconds until an account with an unfinished file may retry.
@@ -106,7 +106,7 @@ pub enum Requested<C> {
     File(Dialect),
 }
 
-/// Returns the form that a request names. For a page, `page` reads its parameters. Problems are added to `issues`.
+/// Returns the form that a request asks for. If the form is a page, `page` reads the page's parameters. Problems are added to `issues`.
 pub fn requested<C>(
     headers: &HeaderMap,
     query: &Query,
@@ -119,7 +119,7 @@ pub fn requested<C>(
         (accept::preferred(headers) == Format::Csv).then_some(Dialect::Standard)
     };
     let Some(dialect) = dialect else { return page().map(Requested::Page) };
-    // A file has all rows.
+    // A file has all rows, so the parameters of a page are problems.
     for name in [LIMIT, STARTING_AFTER].into_iter().filter(|name| query.get(name).is_some()) {
         issues.add(name, "cannot be given with text/csv, which has all rows");
     }

@@ -44,7 +44,7 @@ impl Asset {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&plain).map_err(|error| error.to_string())?;
         let gzip = encoder.finish().map_err(|error| error.to_string())?.into();
-        // The tag is weak, because the plain and the compressed bytes share it.
+        // The `ETag` is weak, because the plain and the compressed bytes share it.
         let hash = digest(&SHA256, &plain);
         let start = hash.as_ref().first_chunk().map_or(0, |bytes| u128::from_be_bytes(*bytes));
         let etag = HeaderValue::try_from(format!("W/\"{start:032x}\"")).map_err(|error| error.to_string())?;

@@ -21,7 +21,7 @@ use crate::representation::values::to_json;
 
 /// Seconds until a caller may try an acquirer again: the time for which the breaker stays open.
 pub const ACQUIRER_RETRY_AFTER_S: u32 = 10;
-/// Seconds until a caller may retry after a failure of the store: a restart or failover is usually over by then.
+/// Seconds until a caller may retry after a failure of the store: a restart or failover of the database is usually over by then.
 pub const STORE_RETRY_AFTER_S: u32 = 2;
 
 macro_rules! error_codes {
@@ -78,7 +78,7 @@ macro_rules! error_codes {
 }
 
 error_codes! {
-    /// The body, a query parameter or a path id breaks its rules; `issues` lists all of them.
+    /// The body, a query parameter or an id in the path breaks its rules; `issues` lists all problems.
     ValidationError "VALIDATION_ERROR" BAD_REQUEST false "The request is not valid.";
     /// The head of a request is not HTTP.
     MalformedRequest "malformed_request" BAD_REQUEST false "The request is not valid HTTP.";
@@ -86,7 +86,7 @@ error_codes! {
     IdempotencyKeyRequired "idempotency_key_required" BAD_REQUEST false "The header Idempotency-Key is required.";
     /// The Idempotency-Key is not 8 to 255 visible ASCII characters, or was sent more than once.
     InvalidIdempotencyKey "invalid_idempotency_key" BAD_REQUEST false "The Idempotency-Key must have 8 to 255 visible ASCII characters.";
-    /// The URL names no active webhook endpoint of the account.
+    /// `postback_url` is not the URL of an active webhook endpoint of the account.
     PostbackUrlNotRegistered "postback_url_not_registered" BAD_REQUEST false "The postback_url is not a registered, active webhook endpoint of the account.";
     /// No API key was sent.
     MissingApiKey "missing_api_key" UNAUTHORIZED false "An API key is required: Authorization: Bearer <key>, or x-api-key: <key>.";
@@ -146,18 +146,18 @@ error_codes! {
     LimitReached "limit_reached" UNPROCESSABLE_ENTITY false "The account has reached the limit of these resources.";
     /// The deadline of the operation has passed.
     DeadlinePassed "deadline_passed" UNPROCESSABLE_ENTITY false "The deadline has passed.";
-    /// The API key has used all requests of its window, or another limit per time is reached: failed authentications of
-    /// an address, files of an account, tests and resends of an endpoint.
+    /// The API key has used all requests of its window, or another limit is reached: failed authentications of an
+    /// address, concurrent files of an account, or waiting test deliveries and resends of an endpoint.
     RateLimitExceeded "rate_limit_exceeded" TOO_MANY_REQUESTS true "Too many requests with this API key.";
     /// The head of a request is larger than the limit.
     HeadersTooLarge "headers_too_large" REQUEST_HEADER_FIELDS_TOO_LARGE false "The request's headers are too large.";
     /// A bug or a damaged store.
     InternalError "internal_error" INTERNAL_SERVER_ERROR true "The service failed to process the request.";
-    /// Reserved: boleto and card.
+    /// The path is reserved for boleto or card.
     NotImplemented "not_implemented" NOT_IMPLEMENTED false "This capability is reserved and not available.";
-    /// Every acquirer rejected the request, or is down.
+    /// All acquirers, or the crypto processor, rejected the request or are unavailable.
     AcquirerUnavailable "acquirer_unavailable" BAD_GATEWAY true "No acquirer is available at the moment.";
-    /// A dependency is unavailable, or the outcome is still unknown.
+    /// The store or another dependency is unavailable, or the outcome is still unknown.
     ServiceUnavailable "service_unavailable" SERVICE_UNAVAILABLE true "The service is temporarily unavailable.";
 }
 

@@ -1,4 +1,4 @@
-//! Responses where no route serves the path with the method.
+//! Responses to requests without a route: their path does not exist, or does not have their method.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::error::{ApiError, ErrorCode};
 #[derive(Debug)]
 pub struct Methods(pub BTreeMap<String, String>);
 
-/// Responds where no route serves the path.
+/// Responds to a request whose path does not exist.
 ///
 /// # Errors
 /// Always `not_found`.
@@ -21,7 +21,7 @@ pub async fn not_found(request: HttpRequest) -> Result<HttpResponse, ApiError> {
     Err(ApiError::new(ErrorCode::NotFound).with_message(text))
 }
 
-/// Responds below `/v1` where no route serves the path with this method.
+/// Responds below `/v1` to a request whose path does not exist, or does not have the request's method.
 ///
 /// # Errors
 /// `method_not_allowed` if the path has other methods, else `not_found`.
@@ -34,7 +34,7 @@ pub async fn not_served(request: HttpRequest) -> Result<HttpResponse, ApiError> 
     }
 }
 
-/// Responds to other methods on a path that can only be read.
+/// Responds to methods other than GET and HEAD on a path that can only be read.
 ///
 /// # Errors
 /// Always `method_not_allowed`.

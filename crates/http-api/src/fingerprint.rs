@@ -35,7 +35,7 @@ fn write_canonical(out: &mut Vec<u8>, node: &Node<'_>) {
             out.push(b']');
         }
         Node::Object(members) => {
-            // `null` for an optional field counts as absent, so it is left out here.
+            // `null` for an optional field counts as absent, so a field with `null` is left out here.
             let mut sorted: Vec<_> = members.iter().filter(|(_, value)| !matches!(value, Node::Null)).collect();
             sorted.sort_by(|(left, _), (right, _)| left.cmp(right));
             out.push(b'{');

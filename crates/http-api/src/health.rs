@@ -12,7 +12,7 @@ use super::error::{ApiError, ErrorCode, STORE_RETRY_AFTER_S};
 use super::reply;
 use super::state::AppState;
 
-/// Time limit for the store's readiness.
+/// Time limit for the readiness check of the store.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 /// The text format of Prometheus.
 const PROMETHEUS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -29,8 +29,9 @@ fn alive() -> HttpResponse {
 /// Returns 200 if the process and the store can serve requests.
 ///
 /// # Errors
-/// `service_unavailable` while the process is about to stop, and while the store does not respond, accepts no writes,
-/// delivers no webhooks or is not migrated. The log line of the response has the cause.
+/// `service_unavailable` while the process is about to stop. The same error while the store does not respond, accepts no
+/// writes or is not migrated, and while the webhook queue is not connected to the store. The log line of the response has
+/// the cause.
 pub async fn ready(state: Data<AppState>) -> Result<HttpResponse, ApiError> {
     let not_ready =
         |cause: String| ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S).with_cause(cause);

@@ -30,13 +30,13 @@ pub struct Parts<'r> {
 }
 
 impl<'r> Parts<'r> {
-    /// Returns the segment of the path with that name, as it was sent.
+    /// Returns the segment of the path with that name, still percent-encoded.
     #[must_use]
     pub fn segment(&self, name: &str) -> Cow<'r, str> {
         segment(self.request, name)
     }
 
-    /// Returns the query, in which only the parameters in `known` are permitted.
+    /// Reads the query. Parameters that are not in `known` are problems, which are added to `issues`.
     #[must_use]
     pub fn query(&self, known: &[&'static str], issues: &Issues) -> Query {
         Query::read(self.request.query_string(), known, issues)
@@ -59,7 +59,7 @@ impl<'r> Parts<'r> {
     }
 }
 
-/// Returns the segment of the path with that name, as it was sent. Reverses the escaping of `%` by the middleware.
+/// Returns the segment of the path with that name, still percent-encoded. Reverses the escaping of `%` by the middleware.
 #[must_use]
 pub fn segment<'r>(request: &'r HttpRequest, name: &str) -> Cow<'r, str> {
     let segment = request.match_info().get(name).unwrap_or_default();
@@ -113,7 +113,7 @@ impl Part for NoQuery {
     }
 }
 
-/// A type of body that is read from JSON and has a schema in the `OpenAPI` document.
+/// A type of body that is read from JSON.
 pub trait JsonBody: Sized {
     /// Reads the body. Problems are added to `issues`; `None` if no value can be read.
     fn read(body: &Node<'_>, issues: &Issues) -> Option<Self>;
@@ -157,7 +157,7 @@ impl JsonBody for NoFields {
 /// The data of a request. Unknown parameters and fields are problems.
 ///
 /// # Errors
-/// First `payload_too_large` and `unsupported_media_type` for the body, then `VALIDATION_ERROR` with every problem.
+/// First the errors of [`body::json`], then `VALIDATION_ERROR` with every problem.
 pub struct Input<T>(pub T);
 
 impl<T: Part + 'static> FromRequest for Input<T> {
@@ -178,7 +178,8 @@ impl<T: Part + 'static> FromRequest for Input<T> {
 /// The data of a request that creates a resource under an idempotency key.
 ///
 /// # Errors
-/// The errors of [`Input`]. `idempotency_key_required` and `invalid_idempotency_key` precede the problems of the data.
+/// The errors of [`Input`], `idempotency_key_required` and `invalid_idempotency_key`. The key is checked after the size and the type of the
+/// body, and before the data.
 pub struct Creation<T> {
     /// The key.
     pub key: IdempotencyKey,

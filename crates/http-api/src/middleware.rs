@@ -38,7 +38,7 @@ const MAX_PATH: usize = 200;
 /// every error as its envelope.
 ///
 /// # Errors
-/// If the request was dropped by the code that failed, the complete response is inside the error.
+/// A failure can drop the request, without which no [`ServiceResponse`] can be built. The error then contains the complete response.
 pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse, Error> {
     let started = Instant::now();
     let state = state_of(request.request())?;
@@ -68,7 +68,7 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
         request.head_mut().method = Method::GET;
     }
     match_as_sent(&mut request);
-    // The address is added under its plain type for the pages of the dashboard.
+    // The dashboard's pages read the client's address as an extension of the type `IpAddr`.
     if let Some(client) = context.client {
         request.extensions_mut().insert(client);
     }
@@ -138,8 +138,8 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
     }
 }
 
-/// Makes the router compare a path as it was sent. The router decodes every escape except `%25` first, so every `%` is replaced by `%25`.
-/// [`super::input::Parts::segment`] reverses the replacement.
+/// Makes the router compare a path without decoding it. The router decodes every escape except `%25`, so every `%` is replaced by `%25`
+/// first. [`super::input::Parts::segment`] reverses the replacement.
 fn match_as_sent(request: &mut ServiceRequest) {
     let path = request.path();
     if path.contains('%')

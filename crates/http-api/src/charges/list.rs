@@ -16,13 +16,13 @@ use crate::representation::charge::ChargePage;
 use crate::representation::values::page_of_json;
 use crate::statement::list_error;
 
-/// The number of rows that are rendered before the task yields. To render a QR code that is not cached takes a tenth of a millisecond.
+/// The number of rows that are rendered before the task yields. Rendering a QR code that is not cached takes 0.1 ms.
 const ROWS_PER_TURN: usize = 16;
 
 /// Returns a page of charges, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
+/// `VALIDATION_ERROR` for an invalid parameter; an error of the store.
 #[utoipa::path(
     operation_id = "listCharges",
     tag = "charges",

@@ -33,7 +33,7 @@ pub struct PaymentPage {
     operation_id = "getChargePaymentPage",
     tag = "charges",
     summary = "Fetch the address of a charge's payment page",
-    description = "A public page for the payer: merchant's name, amount, description, QR code, copy-and-paste code, time left and live status, without the payer's data. The address cannot be guessed and never changes. Its images for e-mails are `{url}/qr.png` and `{url}/qr.svg`. Scope: `charges:read`.",
+    description = "A public page for the payer: merchant's name, amount, description, QR code, copy-and-paste code, time left and live status, without the payer's data. The address cannot be guessed and never changes. Images of the QR code for e-mails are `{url}/qr.png` and `{url}/qr.svg`. Scope: `charges:read`.",
     params(Named<kind::Charge>),
     responses(
         (status = 200, description = "The page.", body = PaymentPage,

@@ -65,7 +65,7 @@ impl JsonBody for NewCharge {
         let expires_in = fields.optional("expires_in", expires_in);
         let external_id = fields.optional("external_id", rules::external_id);
         let postback_url = fields.optional("postback_url", |node| {
-            // A text that is not a URL is rejected later, because no endpoint can be registered with it.
+            // The form of the URL is not checked here. The creation rejects every text that is not the URL of a registered endpoint.
             rules::text(node, MAX_POSTBACK_URL, LineBreaks::Refused).map(Text::into_string)
         });
         let split = fields.optional("split", |node| rules::list(node, MAX_SHARES));

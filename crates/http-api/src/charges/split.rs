@@ -43,7 +43,7 @@ impl From<SplitItem> for RequestedShare {
     }
 }
 
-/// Reads the items of a split. Problems are added to `issues`; an item without a readable e-mail and percentage is left out.
+/// Reads the items of a split. Problems are added to `issues`. An item whose e-mail or percentage cannot be read is left out.
 #[must_use]
 pub fn read(items: &[Node<'_>], issues: &Issues) -> Vec<SplitItem> {
     let mut emails: Vec<String> = Vec::with_capacity(items.len());

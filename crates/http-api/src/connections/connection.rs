@@ -1,4 +1,4 @@
-//! The state of a connection and its resulting deadline.
+//! The state of a connection, and the deadline that follows from the state.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ enum Phase {
 pub enum Expired {
     /// A request head did not arrive in time.
     Head,
-    /// The client continued to send an unread body.
+    /// After the response, the client continued to send an unread body.
     Body,
     /// The client read no bytes.
     Write,
@@ -45,7 +45,7 @@ impl Expired {
     }
 }
 
-/// The state of a connection. The stream reports reads and writes; the handler reports the start and end of requests.
+/// The state of a connection. The stream reports reads and writes; the middleware reports the start and the end of requests.
 #[derive(Debug)]
 pub struct Connection {
     limits: ConnectionLimits,
@@ -187,7 +187,7 @@ mod tests {
         let connection = Connection::new(limits(), None);
         tokio::time::advance(Duration::from_secs(4)).await;
         connection.on_read();
-        assert_eq!(left(&connection), Some((6, Expired::Head)), "the first head has the deadline from the beginning");
+        assert_eq!(left(&connection), Some((6, Expired::Head)), "the first head's time starts with the connection");
         let request = connection.begin_request();
         assert_eq!(left(&connection), None, "handlers have deadlines of their own");
         connection.on_read();

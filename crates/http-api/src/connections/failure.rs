@@ -11,12 +11,13 @@ use crate::error::{ApiError, ErrorCode};
 use crate::state::AppState;
 use crate::telemetry::Answered;
 
-/// Longest head that the library writes itself: a status line, a length, a connection option and a date.
+/// The longest head that the library writes itself, in bytes: a status line, a length, a connection option and a date. [`bare`] searches
+/// only this many bytes at the end.
 const MAX_HEAD: usize = 160;
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
-/// Returns the bytes of an error response with the error envelope and `connection: close`.
+/// Returns the bytes of an error response with the error envelope and `connection: close`. Counts and logs the response.
 pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) -> Vec<u8> {
     let id = RequestId::new(state.ports.ids.next_uuid());
     let error = ApiError::new(code);
@@ -49,10 +50,11 @@ pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) ->
     out
 }
 
-/// Returns the position and the error code of a response without a body that the library wrote for a head that it cannot parse. The library
-/// writes nothing after such a response, so the response is the end of `written`. All other responses have a request id or a body.
+/// Finds a response that the library wrote for a head that it cannot parse. Returns the position of the response in `written` and the error
+/// code. Such a response has neither a body nor a request id; every other response has at least one of them. The library writes nothing
+/// after such a response, so the response is the end of `written`.
 pub fn bare(written: &[u8]) -> Option<(usize, ErrorCode)> {
-    // Most responses end with their body, so this check finds them at once.
+    // Most responses end with a body, not with a head, so this check ends the search at once.
     if !written.ends_with(END) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Connections of the two listeners. Every wait of a connection has a deadline, and every address has a limit.
+//! Connections of the two listeners. Every wait of a connection has a deadline. The number of connections per address is limited.
 //!
 //! The HTTP library ends idle connections. The library's deadline for heads applies only to the first head of a connection. So `service`
 //! enforces the deadlines of every head, of unread bodies and of writes. `super::body` sets the deadline of bodies that are read.
@@ -30,8 +30,8 @@ pub struct ConnectionLimits {
     pub write_within: Duration,
     /// Time after the response in which the client may still send an unread body.
     pub linger_within: Duration,
-    /// Time after which a connection without a request is closed. The value exceeds the usual 60 s of load balancers, so that load balancers
-    /// close idle connections first.
+    /// Time after which a connection without a request is closed. The default exceeds the usual 60 s of load balancers, so that load
+    /// balancers close idle connections first.
     pub idle_within: Duration,
     /// Limit of concurrent connections.
     pub connections: usize,
@@ -60,7 +60,8 @@ pub const MAX_CONNECTIONS: usize = 10_000;
 pub const DEFAULT_PER_ADDRESS: u32 = 256;
 
 impl ConnectionLimits {
-    /// Returns the limits of the admin address, which serves probes and a scraper with few connections.
+    /// Returns these limits for the admin listener. Probes and the scraper of the metrics need few connections. All of them may come from
+    /// one address.
     #[must_use]
     pub fn admin(self) -> Self {
         const CONNECTIONS: usize = 64;

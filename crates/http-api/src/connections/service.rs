@@ -37,11 +37,12 @@ pub struct ListenerState {
     pub limits: ConnectionLimits,
     /// The listener's connections by address.
     pub per_address: PerAddress,
-    /// Resolves when the server drains.
+    /// Resolves when the server begins to shut down.
     pub drain: GracefulShutdownSignal,
 }
 
-/// Returns a factory that creates one service per worker. The service handles each accepted socket until it closes.
+/// Returns a factory that creates one service for each of the server's threads. A service handles each accepted socket until the socket
+/// closes.
 #[must_use]
 pub fn factory(
     shared: ListenerState,
@@ -69,7 +70,7 @@ pub fn factory(
     })
 }
 
-/// The service of one worker. It passes accepted sockets to `http` and enforces their deadlines.
+/// The service of one thread: passes accepted sockets to `http`, and enforces their deadlines.
 struct Guarded<S> {
     shared: ListenerState,
     http: S,
@@ -112,8 +113,8 @@ where
 /// Runs a connection until it ends or one of its deadlines passes.
 async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connection) {
     let mut conversation = pin!(conversation);
-    // Deadlines change with every request, and most never pass. So the timer is not reset at each change: it stays at the earliest deadline
-    // so far. If it fires before the current deadline, it is set again.
+    // Deadlines change with every request, and most never pass. So the timer is not reset at each change: the timer stays at the earliest
+    // deadline so far. If the timer fires before the current deadline, the timer is set to the current deadline.
     let mut timer: Option<Pin<Box<Sleep>>> = None;
     poll_fn(|context| {
         loop {

@@ -26,7 +26,8 @@ pub struct GuardedStream {
     state: Arc<AppState>,
     /// The unsent bytes of an error response that this module writes without the HTTP library.
     own: Vec<u8>,
-    /// The number of bytes that were read since the library last had to handle what it has.
+    /// The number of bytes that the library read since its last read that returned `Pending`. After `Pending` the library handles the bytes
+    /// that it has.
     read_bytes: usize,
 }
 
@@ -42,7 +43,8 @@ impl GuardedStream {
         &self.connection
     }
 
-    /// Returns the peer's address. No header names another client, because the bytes are not a valid request.
+    /// Returns the peer's address, for responses to bytes that are not a valid request. Such bytes have no header that names a client
+    /// behind a proxy.
     fn client(&self) -> Option<IpAddr> {
         self.connection.peer().map(|peer| peer.ip().to_canonical())
     }

@@ -23,10 +23,10 @@ pub const MAX_CODE: usize = 20;
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 140;
 
-/// Returns the processor and the rates.
+/// Returns the crypto processor, the source of the dollar's rate, and the spread.
 ///
 /// # Errors
-/// `feature_disabled` without a processor.
+/// `feature_disabled` if no crypto processor is configured.
 pub fn sources(state: &AppState) -> Result<&CryptoSources, ApiError> {
     state.ports.crypto.as_ref().ok_or_else(|| {
         ApiError::new(ErrorCode::FeatureDisabled)
@@ -34,8 +34,8 @@ pub fn sources(state: &AppState) -> Result<&CryptoSources, ApiError> {
     })
 }
 
-/// Returns the error of a failed creation. Without a processor, `acquirer_unavailable` becomes `feature_disabled`. The
-/// processor is not checked before the creation, because a replay must succeed without a processor.
+/// Returns the error of a failed creation. Without a configured processor, `acquirer_unavailable` becomes `feature_disabled`.
+/// The processor is not checked before the creation, because a repeat must get its stored response even without a processor.
 pub fn creation_error<R: Into<ApiError>>(state: &AppState, error: CreateError<R>) -> ApiError {
     match (error, sources(state)) {
         (CreateError::AcquirerUnavailable, Err(disabled)) => disabled,
@@ -43,7 +43,8 @@ pub fn creation_error<R: Into<ApiError>>(state: &AppState, error: CreateError<R>
     }
 }
 
-/// The code of a currency in a body. An unsupported code has the error `unsupported_currency`, not `VALIDATION_ERROR`.
+/// The code of a currency in a body. An unsupported code is kept as a value, because its error is `unsupported_currency`, not
+/// `VALIDATION_ERROR`.
 pub type Code = Result<Currency, UnsupportedCurrency>;
 
 /// Reads the code of a currency.
@@ -61,7 +62,7 @@ pub fn code(node: &Node<'_>) -> Result<Code, Problem> {
 /// Reads the id of a quote.
 ///
 /// # Errors
-/// The value is not such an id.
+/// The value is not the id of a quote.
 pub fn quote_id(node: &Node<'_>) -> Result<CryptoQuoteId, Problem> {
     CryptoQuoteId::parse(rules::string(node)?).map_err(|error| error.to_string().into())
 }

@@ -159,7 +159,8 @@ fn add<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     T::schemas(schemas);
 }
 
-/// Groups the types of events by the name of their schema. Each group has the name of the schema of `data`, and its types.
+/// Groups the types of events by their event schema. The key is the name of this schema; the value is the name of the schema of `data`, and
+/// the types of the group.
 fn by_shape() -> BTreeMap<&'static str, (&'static str, Vec<Kind>)> {
     let mut shapes: BTreeMap<&str, (&str, Vec<Kind>)> = BTreeMap::new();
     for kind in Kind::ALL {
@@ -209,12 +210,12 @@ fn delivery(kind: Kind) -> PathItem {
         .summary(Some(format!("`{}`", kind.as_str())))
         .description(Some(format!("{} Signed as Standard Webhooks `v1` over the raw body.", meaning(kind))))
         .parameters(Some([
-            header("webhook-id", "The event's id. A repeat has the same id."),
+            header("webhook-id", "The event's id, the same in every attempt."),
             header("webhook-timestamp", "Unix seconds of the attempt."),
             header("webhook-signature", "`v1,` and the base64 of the HMAC-SHA256; several are separated by blanks."),
         ]))
         .request_body(Some(body.build()))
-        .response("2XX", ResponseBuilder::new().description("The receiver has the event. Any other answer is retried."))
+        .response("2XX", ResponseBuilder::new().description("The receiver has the event. Other answers are failures."))
         .response("410", ResponseBuilder::new().description("The service disables the endpoint."));
     PathItem::new(HttpMethod::Post, operation.build())
 }

@@ -38,12 +38,12 @@ pub use money_out::{
 };
 pub use webhooks::{deliveries, endpoint, endpoint_with_secret, endpoints, event, events, pending_delivery, resent};
 
-/// A code in an acquirer's format that cannot be paid.
+/// A BR Code in the format of an acquirer. The code cannot be paid.
 const CODE: &str = "00020101021226830014br.gov.bcb.pix2561pix.example.com/qr/v2/01h455vb4pex5vsknk084sn02q520400005303986540510.505802BR5904CAIS6009SAO PAULO62070503***6304AB12";
 /// A short stand-in for the image of a QR code.
 const IMAGE: &str = "data:image/png;base64,iVBORw0KGgo…";
 
-/// Returns a charge that awaits its payer, with a stand-in for its image.
+/// Returns a charge that awaits its payer, with a stand-in for the image of its QR code.
 pub fn pending() -> Option<Value> {
     let mut value = rendered(&charge(false)?)?;
     *value.pointer_mut("/pix/qr_code_image")? = Value::from(IMAGE);

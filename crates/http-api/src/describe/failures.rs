@@ -18,7 +18,7 @@ use crate::error::{ErrorCode, code};
 pub const DECLARED: [&str; 10] = ["400", "401", "403", "404", "409", "422", "429", "500", "502", "503"];
 /// The description of a declared status that this version does not return.
 const NOT_ANSWERED: &str = "Declared for the operations on charges; this version does not return it here.";
-/// The name of the shared description of 401, and its codes, which every operation can return.
+/// The name of the response 401 that all operations share, and its codes. Every operation can return them.
 const UNAUTHORIZED: (&str, [ErrorCode; 2]) = ("unauthorized", [ErrorCode::MissingApiKey, ErrorCode::InvalidApiKey]);
 /// The codes other than those of 401 that every operation can return.
 const EVERYWHERE: [ErrorCode; 5] = [
@@ -125,8 +125,9 @@ pub fn declare(responses: &mut BTreeMap<String, RefOr<Response>>) {
     }
 }
 
-/// Returns the response with these codes: a reference if several operations share it. With `is_kept`, the response is stored under the
-/// Idempotency-Key, so a repeat returns it with the header `idempotent-replayed`.
+/// Returns the response with these codes. The result is a reference for a single code and for 401, because several operations share these
+/// responses. With `is_kept`, the response is stored under the Idempotency-Key, and a repeat returns it with `idempotent-replayed`. The
+/// shared response does not declare this header, so the result is then not a reference.
 fn failure(status: &str, codes: &[ErrorCode], is_kept: bool) -> RefOr<Response> {
     match codes {
         [code] if !is_kept => Ref::from_response_name(code.name()).into(),

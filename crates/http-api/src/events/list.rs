@@ -49,10 +49,10 @@ impl IntoParams for EventQuery {
     }
 }
 
-/// Returns a page of events, each in the same bytes as its deliveries. The order is newest first; with `after_sequence`, oldest first.
+/// Returns a page of events, newest first; with `after_sequence`, oldest first. Each event has the same bytes as in its deliveries.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
+/// `VALIDATION_ERROR` for an invalid parameter; an error of the store.
 #[utoipa::path(
     operation_id = "listEvents",
     tag = "events",
@@ -73,7 +73,7 @@ pub async fn list_events(call: Authorized<EventsRead>, input: Input<EventQuery>)
     Ok(reply::json(StatusCode::OK, &Page::new(page.rows.iter().map(Event::from).collect(), last)))
 }
 
-/// Parses a sequence number, which has digits only. The number 0 precedes the first event. A malformed number is added to `issues`.
+/// Parses a sequence number, which has digits only. The number 0 precedes the first event. A problem is added to `issues`.
 fn sequence(text: &str, issues: &Issues) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| text.parse().ok()).flatten();

@@ -49,7 +49,7 @@ impl IntoParams for InfractionQuery {
 /// Returns a page of infractions without their defenses, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
+/// `VALIDATION_ERROR` for an invalid parameter; an error of the store.
 #[utoipa::path(
     operation_id = "listInfractions",
     tag = "infractions",

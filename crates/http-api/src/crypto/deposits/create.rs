@@ -25,7 +25,7 @@ use crate::representation::crypto::CryptoDeposit;
     operation_id = "createCryptoDeposit",
     tag = "crypto",
     summary = "Create a crypto deposit",
-    description = "Returns an address for the payer. The rate is that of the quote, or the current rate, and holds for coins that arrive up to an hour after `expires_at`. The coins that arrive are credited, less the fee: `resolution` shows the difference to the requested coins. An external_id that exists with the same amount and currency returns the original deposit with 200. Scope: `crypto:write`.",
+    description = "Returns an address for the payer. The rate is that of the quote; without a quote, the current rate. The rate holds for coins that arrive up to an hour after `expires_at`. The value of the coins that arrive is credited, less the fee. `resolution` shows whether these coins are more or fewer than requested, or late. An external_id that exists with the same amount and currency returns the original deposit with 200. Scope: `crypto:write`.",
     params(KeyHeader),
     request_body(content = NewCryptoDeposit,
         example = json!(examples::literal(r#"{"amount":250.00,"currency":"btc","description":"Order 1042","external_id":"deposit-1042"}"#))),
@@ -48,9 +48,9 @@ pub async fn create_deposit(
 ) -> Result<HttpResponse, ApiError> {
     let (_, Json(deposit)) = new.input;
     let account = call.caller.account.clone();
-    // A replay always has a supported currency, so an unsupported currency is refused before the look-up of the key. In this case, an error
-    // of the account precedes the error of the currency. With a supported currency, the account is checked after the look-up, because a
-    // replay must succeed even if the account has changed.
+    // A stored response always belongs to a supported currency. So an unsupported currency is rejected before the Idempotency-Key is looked
+    // up. In this case, an error of the account precedes the error of the currency. With a supported currency, the account is checked after
+    // the look-up, because a repeat must get its stored response even if the account has changed.
     let currency = deposit
         .currency
         .clone()

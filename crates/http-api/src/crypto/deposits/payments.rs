@@ -23,7 +23,7 @@ use crate::representation::crypto_payment::CryptoDepositPaymentList;
     operation_id = "listCryptoDepositPayments",
     tag = "crypto",
     summary = "List the payments of a crypto deposit",
-    description = "Each payment whose coins have arrived, the first one first, at most 1,000. Payments that an operator must decide are included: coins of another currency, for example, or payments more than an hour after `expires_at`. The deposit is refreshed as by `GET /v1/crypto/deposits/{id}`. Scope: `crypto:read`.",
+    description = "The payments whose coins have arrived, oldest first, at most 1,000. Payments that wait for a decision of an operator are included, for example coins of another currency, or a payment more than an hour after `expires_at`. The deposit is refreshed as by `GET /v1/crypto/deposits/{id}`. Scope: `crypto:read`.",
     params(Named<kind::CryptoDeposit>),
     responses(
         (status = 200, description = "The payments.", body = CryptoDepositPaymentList,

@@ -14,7 +14,7 @@ use crate::input::JsonBody;
 use crate::representation::values::{AmountFrom, AnyAmount};
 use crate::rules;
 
-/// Longest URL, in characters.
+/// Longest `postback_url`, in characters.
 const MAX_POSTBACK_URL: usize = 500;
 
 /// The fields of a new deposit.
@@ -36,7 +36,7 @@ pub struct NewCryptoDeposit {
     /// The URL of an active webhook endpoint of the account, which receives the events of this deposit.
     #[schema(format = "uri", max_length = 500)]
     pub postback_url: Option<String>,
-    /// An unused quote for the same side, currency and amount; default: the current price.
+    /// The id of an unused quote for a deposit of the same currency and amount; default: the current price.
     #[schema(value_type = Option<String>)]
     pub quote_id: Option<CryptoQuoteId>,
 }
@@ -59,7 +59,7 @@ impl JsonBody for NewCryptoDeposit {
 }
 
 impl NewCryptoDeposit {
-    /// Returns the terms in a supported currency.
+    /// Returns the terms of the deposit. `currency` is the supported currency with the code in `self.currency`.
     pub fn terms(self, currency: Currency) -> NewDeposit {
         let Self { amount, description, external_id, postback_url, quote_id, .. } = self;
         let (amount, origin) = (amount.0, Origin::Api);

@@ -49,9 +49,10 @@ pub async fn create_withdrawal(
 ) -> Result<HttpResponse, ApiError> {
     let (_, Json(withdrawal)) = new.input;
     let account = call.caller.account.clone();
-    // A replay always has a valid currency and address, so an invalid value is refused before the look-up of the key.
-    // In this case, an error of the account precedes the error of the value. With valid values, the account is checked
-    // after the look-up, because a replay must succeed even if the account has changed.
+    // A stored response always belongs to a valid currency and address. So an invalid value is rejected before the
+    // Idempotency-Key is looked up. In this case, an error of the account precedes the error of the value. With valid
+    // values, the account is checked after the look-up, because a repeat must get its stored response even if the
+    // account has changed.
     let address = withdrawal
         .recipient()
         .or_else(|error| account.permit(Feature::CryptoOut).map_err(ApiError::from).and(Err(error)))?;

@@ -14,7 +14,7 @@ use crate::named::Named;
 use crate::reply;
 use crate::representation::crypto::CryptoWithdrawal;
 
-/// Returns a withdrawal.
+/// Returns the withdrawal with the id or `external_id` in the path.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` for a malformed id or any query parameter, `not_found`, `external_id_in_progress`; an error of the

@@ -36,7 +36,7 @@ pub struct NewCryptoWithdrawal {
     /// Free text.
     #[schema(value_type = Option<String>, max_length = 140)]
     pub description: Option<Text>,
-    /// An unused quote for the same side, currency and amount; default: the current price.
+    /// The id of an unused quote for a withdrawal of the same currency and amount; default: the current price.
     #[schema(value_type = Option<String>)]
     pub quote_id: Option<CryptoQuoteId>,
 }
@@ -57,7 +57,7 @@ impl JsonBody for NewCryptoWithdrawal {
 }
 
 impl NewCryptoWithdrawal {
-    /// Returns the terms with the parsed address.
+    /// Returns the terms of the withdrawal. `address` is the parsed `self.address`.
     pub fn terms(self, address: Address) -> NewWithdrawal {
         let Self { amount, external_id, description, quote_id, .. } = self;
         let (amount, origin) = (amount.0, Origin::Api);

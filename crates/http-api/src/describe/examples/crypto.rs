@@ -27,7 +27,7 @@ use crate::representation::crypto_payment::CryptoDepositPaymentList;
 use crate::representation::crypto_quote::{CryptoCurrency, CryptoCurrencyList, CryptoQuote, CryptoQuoteDetail};
 use crate::representation::values::Page;
 
-/// Returns the list of currencies with one currency.
+/// Returns a list of currencies with one entry.
 pub fn crypto_currencies() -> Option<Value> {
     let minimum = |side: Side, technical: &str| {
         let inputs = inputs()?;
@@ -150,7 +150,7 @@ pub fn expired_crypto_deposit() -> Option<Value> {
     value(&CryptoDeposit::from(&deposit(|issued| DepositState::Expired { issued, at })?))
 }
 
-/// Returns a credited payment and a payment of another currency.
+/// Returns a list with a credited payment, and a payment in another currency that is in review.
 pub fn crypto_deposit_payments() -> Option<Value> {
     let deposit = credited_deposit()?;
     let credited = DepositPayment {
