@@ -1,5 +1,5 @@
 //! The schema and its migrations. The program embeds the migrations. One process at a time, the runner, applies them under a lease row.
-//! Each start checks that they were applied.
+//! Each start of a node checks that all were applied.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,11 +25,12 @@ const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
 /// The lease of a runner, in microseconds. After its end another runner takes over. The runner renews the lease before each migration.
 const LEASE_US: i64 = 60_000_000;
-/// The longest wait for another runner.
+/// The longest wait for the lease of another runner.
 const WAIT: Duration = Duration::from_secs(90);
 /// The interval between attempts to acquire the lease.
 const POLL: Duration = Duration::from_millis(200);
-/// The longest wait for a SQLite file that another process is writing.
+/// On SQLite, the longest wait while another process writes the file. On PostgreSQL, the time limit of statements, except those of
+/// migrations.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 const CREATE_LEASE: &str = "CREATE TABLE IF NOT EXISTS migration_lease (name TEXT PRIMARY KEY, owner TEXT NOT NULL, lease_until BIGINT NOT NULL)";
@@ -48,7 +49,7 @@ pub struct Schema {
     pub unknown: Vec<String>,
 }
 
-/// The reason why not all pending migrations ran.
+/// The reason why not all pending migrations ran, or why the schema could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MigrationError {
     /// Another process is applying migrations, and did not finish within 90 s.
@@ -89,7 +90,7 @@ impl Schema {
 /// migrations.
 ///
 /// # Errors
-/// [`MigrationError::Unavailable`].
+/// [`MigrationError::Unavailable`] if the database cannot be read.
 pub fn status(url: &DatabaseUrl) -> Result<Schema, MigrationError> {
     match url.address() {
         Address::Sqlite(path) => {
@@ -104,8 +105,8 @@ pub fn status(url: &DatabaseUrl) -> Result<Schema, MigrationError> {
     }
 }
 
-/// Runs pending migrations, and returns their names. Waits while another runner holds the lease. `owner` is the name of this runner, shown
-/// by other runners. Blocks. Creates the file of a SQLite store.
+/// Runs pending migrations, and returns their names. Waits while another runner holds the lease. `owner` is the name of this runner, for
+/// the errors of other runners ([`MigrationError::Busy`]). Blocks the thread. Creates the file of a SQLite store.
 ///
 /// # Errors
 /// [`MigrationError`].
@@ -262,7 +263,7 @@ fn take_lease(connection: &mut dyn Session, owner: &str, now: &str) -> Result<()
     let started = Instant::now();
     let mut holder = String::new();
     loop {
-        // Two runners that create the table at once may conflict. The next attempt finds the table.
+        // An error is ignored: if two runners create the table at once, one of them fails. Its next attempt finds the table.
         if connection.run(CREATE_LEASE).is_ok() {
             if connection.execute(&Query::new(take.as_str()).bind(owner)).map_err(Fault::from)? == 1 {
                 return Ok(());
@@ -295,7 +296,7 @@ mod tests {
         assert_eq!(known::<Pg>(&POSTGRES).unwrap(), known::<SqliteBackend>(&SQLITE).unwrap());
     }
 
-    /// Without these features the schema runs on every server with PostgreSQL's dialect, also on one sharded by account.
+    /// The schema uses none of these features. So it runs on every server with PostgreSQL's dialect, also on one sharded by account.
     #[test]
     fn schema_uses_only_common_server_features() {
         let words = [

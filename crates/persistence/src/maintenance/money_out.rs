@@ -2,8 +2,12 @@
 //!
 //! Each rule sums the entries that name a record, and computes the expected sum from the status of the record.
 
-/// The sums of the entries of each payout, refund, infraction and crypto withdrawal, with the id of its account. There are four sums: in
-/// transit, sent, kept as fees, and returned.
+/// Begins a query, and defines its table `m`: one row for each payout, refund, infraction and crypto withdrawal that has entries. A row has
+/// the id of the record, the id of its merchant's account, and four sums of its entries:
+/// - `held`: the amount in transit;
+/// - `sent`: the credits of `settlement:<acquirer>` and `crypto:<processor>`;
+/// - `kept`: the amount in `fees`;
+/// - `back`: the debits of `settlement:<acquirer>`, as a positive amount.
 macro_rules! moved {
     () => {
         "WITH m AS (SELECT resource_id, max(CASE WHEN substr(holder, 1, 4) = 'acc_' THEN holder END) AS account, \
@@ -16,7 +20,8 @@ macro_rules! moved {
     };
 }
 
-/// Selects one sum of `moved!` for every record of a table with the alias `t`, and the amount that the status of the record implies.
+/// Selects a stored and an expected amount for each record of one kind. The stored amount is a sum of `moved!`. The expected amount is an
+/// SQL expression over the record's row, which has the alias `t`.
 macro_rules! amount {
     ($label:literal $stored:literal of $table:literal $prefix:literal is $expected:literal) => {
         concat!(
@@ -35,8 +40,10 @@ macro_rules! amount {
     };
 }
 
-/// Selects a stored amount of every charge that has a refund or an infraction, and the expected amount: the sum of the refunds with the
-/// given statuses, plus the given column of the infractions.
+/// Selects a stored and an expected amount for each charge with a refund or an infraction. The stored amount is a column of the charge. The
+/// expected amount is the sum of two parts:
+/// - `of_charge` of the refunds with the given statuses;
+/// - the given expression of the charge's infractions.
 macro_rules! of_charge {
     ($label:literal $stored:literal is $statuses:literal and $lost:literal) => {
         concat!(
@@ -58,13 +65,15 @@ macro_rules! of_charge {
     };
 }
 
+/// Ends a query: selects the rows whose expected and stored amounts differ.
 macro_rules! differing {
     () => {
         ") AS d WHERE expected <> stored LIMIT ?"
     };
 }
 
-/// The split parts of paid charges, one in each row. The list is split from its end by `rtrim`, which both engines have.
+/// Begins a query, and defines its table `parts`: one row for each beneficiary's part of a paid charge. Each step of the recursion removes
+/// the last element of both lists, shares and parts. It uses `rtrim`, because both engines have this function.
 macro_rules! parts {
     () => {
         "WITH RECURSIVE parts (charge, pix, shares, list, recipient, part) AS (\
@@ -77,9 +86,10 @@ macro_rules! parts {
     };
 }
 
-/// Each rule has one parameter: the greatest number of rows.
+/// The rules. Each selects its violations, with the columns that `verify.rs` describes. Its parameter is the greatest number of rows.
 pub(super) const RULES: [&str; 5] = [
-    // A payout in flight holds its amount and fee. A completed payout moved both to their destinations, even if it was returned later.
+    // A payout in flight has its amount and fee in transit. A completed payout has credited the amount to `settlement` and the fee to
+    // `fees`, even if it was returned later.
     concat!(
         moved!(),
         amount!("in transit for" "held" of "payouts" "pyt_" is "CASE WHEN t.status IN ('pending', 'processing') THEN t.amount + t.fee END"),
@@ -91,7 +101,8 @@ pub(super) const RULES: [&str; 5] = [
         amount!("returned amount of" "back" of "payouts" "pyt_" is "t.returned"),
         differing!()
     ),
-    // A crypto withdrawal in flight holds its amount and fee. A completed withdrawal moved both to their destinations.
+    // A crypto withdrawal in flight has its amount and fee in transit. A completed one has credited the amount to `crypto:<processor>` and
+    // the fee to `fees`.
     concat!(
         moved!(),
         amount!("in transit for" "held" of "crypto_withdrawals" "cwd_" is "CASE WHEN t.status IN ('pending', 'processing') THEN t.amount + t.fee END"),
@@ -101,7 +112,7 @@ pub(super) const RULES: [&str; 5] = [
         amount!("fee of" "kept" of "crypto_withdrawals" "cwd_" is "CASE WHEN t.status = 'completed' THEN t.fee END"),
         differing!()
     ),
-    // A refund in flight holds its amount. The amount of a completed refund has left the account.
+    // A refund in flight has its amount in transit. A completed refund has credited the amount to `settlement`.
     concat!(
         moved!(),
         amount!("in transit for" "held" of "refunds" "rfd_" is "CASE WHEN t.status IN ('pending', 'processing') THEN t.amount END"),
@@ -109,7 +120,8 @@ pub(super) const RULES: [&str; 5] = [
         amount!("sent by" "sent" of "refunds" "rfd_" is "CASE WHEN t.status = 'completed' THEN t.amount END"),
         differing!()
     ),
-    // A charge records two amounts: refunds in flight, and completed refunds with the refunded parts of lost infractions.
+    // A charge stores two amounts. `refunding` is the sum of its refunds in flight. `refunded` is the sum of its completed refunds, plus
+    // the refunded parts of its lost infractions.
     concat!(
         moved!(),
         of_charge!("refunds in flight of" "refunding" is "('pending', 'processing')" and "0"),
@@ -117,7 +129,7 @@ pub(super) const RULES: [&str; 5] = [
         of_charge!("completed refunds of" "refunded" is "('completed')" and "coalesce(refunded, 0)"),
         differing!()
     ),
-    // Every beneficiary of a paid charge was credited exactly the part that the charge fixed, and no other account was credited.
+    // Every beneficiary of a paid charge was credited exactly the part that the charge stores, and no other account was credited.
     concat!(
         parts!(),
         "SELECT 'part of ' || coalesce(s.recipient, e.holder) || ' in ' || coalesce(s.charge, e.end_to_end_id), \

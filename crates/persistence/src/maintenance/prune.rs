@@ -1,7 +1,7 @@
 //! Removes rows that are no longer read, a bounded number at a time, so that other work does not wait.
 //!
-//! Each table is pruned separately. A failure of one table is logged, and the table is tried again in the next hour. The other tables are
-//! pruned as usual.
+//! Each table is pruned separately. If one table fails, the failure is logged, and the table is pruned again in the next hourly run. The
+//! other tables are not affected.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,34 +17,36 @@ use crate::error::Fault;
 use crate::queue::QueueEngine;
 use crate::sql::{Query, Session, Value};
 
-/// The largest number of rows that one statement removes, and of events that one call removes. Such a statement holds the write lock of
-/// SQLite for a few milliseconds.
+/// The largest number of rows that one statement removes, and of events that one call of [`Pruning::prune`] removes. Such a statement holds
+/// the write lock of SQLite for a few milliseconds.
 pub(super) const AT_A_TIME: u32 = 2_000;
-/// The pause after a failure of a table: shorter than the hour between two runs, longer than all passes of one run.
+/// The time for which a table is skipped after a failure. A run consists of many calls, and the next run starts an hour later. So the
+/// failed table is skipped for the rest of the run, and pruned again in the next run.
 const REST: Duration = Duration::from_mins(30);
-/// The greatest difference between the creation of an id and the instant in its row. The clocks of nodes differ by less.
+/// The greatest assumed difference between the instant in an id and the instant in its row. The clocks of nodes differ by less.
 const ID_GRACE: SignedDuration = SignedDuration::from_hours(1);
 /// The number of bits of an id behind its milliseconds (RFC 9562, section 5.7).
 const ID_TAIL_BITS: u32 = 80;
 
-/// Removes answered records, and unanswered ones that only their caller can resume. A later call with the same key starts a new request.
-/// Records that a worker has to take over are kept regardless of their age.
+/// Removes answered records, and unanswered ones that only their caller can resume. A later request with the same key counts as its first
+/// use. Records that a worker has to take over are kept regardless of their age.
 const IDEMPOTENCY_RECORDS: &str = "DELETE FROM idempotency_records WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_records \
      WHERE created_at < ? AND due_at IS NULL LIMIT ?)";
-/// Removes old batch ids. An id begins with its instant of creation, so the walk along the key ends at the first young id.
+/// Removes old batch ids. An id begins with its instant of creation. So the statement reads the primary key in order, and stops at the
+/// first young id.
 const BATCHES: &str = "DELETE FROM commit_batches WHERE id IN (SELECT id FROM commit_batches \
      WHERE id < ? AND decided_at < ? ORDER BY id LIMIT ?)";
-/// Removes callbacks that are done. The walk along the key ends at the first young id.
+/// Removes old callbacks that are done. The statement stops at the first young id, like [`BATCHES`].
 const CALLBACKS: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
      WHERE id < ? AND received_at < ? AND state = 'done' ORDER BY id LIMIT ?)";
 /// Removes unmatched callbacks, which may stand for money that is not credited yet. Unmatched callbacks are kept as long as events are, so
-/// that an operator has time to review them. A partial index holds only the few unmatched callbacks.
+/// that an operator has time to review them. The statement reads a partial index, which contains only the few unmatched callbacks.
 const UNMATCHED: &str = "DELETE FROM callbacks WHERE id IN (SELECT id FROM callbacks \
      WHERE received_at < ? AND state = 'unmatched' ORDER BY id LIMIT ?)";
-/// Removes quotes that expired unused. A used quote explains the price of its operation.
+/// Removes quotes that expired unused. Used quotes are kept, because they explain the prices of their operations.
 const QUOTES: &str = "DELETE FROM crypto_quotes WHERE (account_id, id) IN (SELECT account_id, id FROM crypto_quotes \
      WHERE used_by IS NULL AND expires_at < ? ORDER BY expires_at LIMIT ?)";
-/// Removes sessions after their absolute end, including sessions that were ended early.
+/// Removes sessions after `expires_at`. A session that was ended earlier, for example by a logout, is kept until then.
 const SESSIONS: &str = "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions \
      WHERE expires_at < ? ORDER BY expires_at LIMIT ?)";
 /// Removes confirmations whose code has expired.
@@ -53,11 +55,11 @@ const CONFIRMATIONS: &str = "DELETE FROM confirmations WHERE id IN (SELECT id FR
 /// Removes logged requests by age. The number of requests per account has a separate limit.
 const REQUESTS: &str = "DELETE FROM api_requests WHERE (account_id, id) IN (SELECT account_id, id FROM api_requests \
      WHERE at < ? ORDER BY at LIMIT ?)";
-/// Removes deleted endpoints without deliveries.
+/// Removes endpoints that were deleted before the given instant and have no deliveries left.
 const ENDPOINTS: &str = "DELETE FROM webhook_endpoints WHERE (account_id, id) IN (SELECT w.account_id, w.id FROM webhook_endpoints AS w \
      WHERE w.state = 'deleted' AND w.state_at < ? AND NOT EXISTS (SELECT 1 FROM deliveries AS d \
      WHERE d.account_id = w.account_id AND d.endpoint_id = w.id) LIMIT ?)";
-/// Removes the failures of earlier epochs of an endpoint, and of removed endpoints.
+/// Removes stored failures that no longer count: those of an endpoint's earlier epochs, and those of removed endpoints.
 const FAILURES: &str = "DELETE FROM endpoint_failures WHERE (account_id, endpoint_id, epoch) IN (\
      SELECT f.account_id, f.endpoint_id, f.epoch FROM endpoint_failures AS f LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = f.account_id AND w.id = f.endpoint_id AND w.epoch = f.epoch WHERE w.id IS NULL LIMIT ?)";
@@ -78,10 +80,11 @@ impl Pruning {
         Self { engine, looked_at: Arc::default(), failed: Arc::default() }
     }
 
-    /// Removes rows that are older than the instant of their table, each table in its own transactions. Blocks.
+    /// Removes old rows: for each table, those older than the instant that `before` has for the table. Each table has its own transactions.
+    /// Blocks the thread.
     ///
     /// # Errors
-    /// [`Fault`] if the connection fails. The failure of one table is logged.
+    /// [`Fault`] if the connection fails. The failure of one table is only logged.
     pub(super) fn prune(&self, before: PruneBefore) -> Result<Pruned, Fault> {
         let mut session = self.engine.connect_housekeeper()?;
         let session = &mut *session;
@@ -136,7 +139,8 @@ impl Pruning {
         }
     }
 
-    /// Removes old events. Uses a connection whose statements are planned by key, because the statements walk from account to account.
+    /// Removes old events. Uses a writer's connection, which reads along indexes even where another plan seems cheaper. The statements need
+    /// this, because they go from account to account.
     fn prune_events(&self, before: Timestamp) -> Result<u64, Fault> {
         let mut session = self.engine.connect_writer()?;
         // The lock is held for the whole pass, because two concurrent passes would only wait for each other's rows.
@@ -176,7 +180,8 @@ mod tests {
     use crate::reader::plans::Planner;
     use crate::{DatabaseUrl, migrations};
 
-    /// The statements that walk along an index up to the first young row, and that index with its condition in both engines' plans.
+    /// The statements that must read an index in order and stop at the first young row. Each has two expectations: the index and its
+    /// condition in SQLite's plan, and the index in PostgreSQL's plan.
     const WALKS: [(&str, [&str; 2], &str); 6] = [
         (
             IDEMPOTENCY_RECORDS,

@@ -12,9 +12,9 @@ use crate::sql::{Query, Session, Value};
 /// The number of events in one transaction. Such a transaction, which also removes their deliveries, holds the write lock of SQLite for a
 /// few milliseconds.
 const EVENTS_AT_ONCE: u32 = 100;
-/// The number of accounts that one statement checks.
+/// The number of accounts in a group. One statement checks one group.
 const ACCOUNTS: u32 = 1_000;
-/// The largest number of such statements in one call. The next call continues behind the last checked account.
+/// The largest number of groups that one call checks. The next call continues behind the last checked account.
 const LOOKS: u32 = 20;
 
 /// Selects the last account of the next group of accounts.
@@ -27,7 +27,7 @@ const ACCOUNTS_WITH_OLD: &str = "SELECT c.account_id, c.account_id, e.sequence F
 /// Selects the oldest events of an account, each as `old` or `young`.
 const OLDEST: &str = "SELECT id, CASE WHEN created_at < ? THEN 'old' ELSE 'young' END, sequence FROM events WHERE account_id = ? \
      ORDER BY sequence LIMIT ?";
-/// Selects the first event, up to a sequence number, that an active endpoint has not received yet.
+/// Selects the first event, up to a sequence number, that still has a pending delivery to an active endpoint.
 const WAITED_FOR: &str = "SELECT e.sequence, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
      JOIN pending_deliveries AS p ON p.account_id = d.account_id AND p.endpoint_id = d.endpoint_id AND p.id = d.id \
      JOIN webhook_endpoints AS w ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
@@ -35,17 +35,18 @@ const WAITED_FOR: &str = "SELECT e.sequence, e.sequence FROM events AS e JOIN de
 /// Selects the deliveries of an account's events up to a sequence number.
 const DELIVERED: &str = "SELECT d.endpoint_id, d.id, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
      WHERE e.account_id = ? AND e.sequence <= ?";
-/// Selects old deliveries of tests, which have no event. Pending deliveries are kept until they are finished or cancelled.
+/// Selects old test deliveries, which have no row in `events`. Pending ones are kept until they are finished or cancelled.
 const TESTS: &str = "SELECT d.account_id, d.endpoint_id, d.id, d.id FROM deliveries AS d WHERE d.sequence IS NULL AND d.created_at < ? \
      AND d.status <> 'pending' ORDER BY d.created_at LIMIT ?";
-/// Deletes deliveries by account, endpoint and delivery id.
+/// The statements that delete deliveries, their rows in the queue, and their attempts.
 static DELIVERIES: Spec = Spec::delete("deliveries", NAME);
 static WAITING: Spec = Spec::delete("pending_deliveries", NAME);
 static ATTEMPTS: Spec = Spec::delete("delivery_attempts", &[("account_id", Kind::Text), ("delivery_id", Kind::Text)]);
 const NAME: &[Column] = &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("id", Kind::Text)];
 const EVENTS: &str = "DELETE FROM events WHERE account_id = ? AND sequence <= ?";
 
-/// Removes events older than `before`, beginning behind the account `looked_at`, and deliveries of tests. Returns the number of events.
+/// Removes old test deliveries, and the events older than `before` of the accounts behind `looked_at`. Sets `looked_at` to the account
+/// behind which the next call continues; empty after the last account. Returns the number of removed events.
 pub(super) fn prune(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -79,8 +80,8 @@ pub(super) fn prune(
     Ok(AT_A_TIME.saturating_sub(left).into())
 }
 
-/// Removes at most `most` of an account's oldest events, up to the first that is young or that an active endpoint waits for. Returns the
-/// number of removed events.
+/// Removes at most `most` of an account's oldest events. Stops before the first event that is young or that an active endpoint waits for.
+/// Returns the number of removed events.
 fn prune_account(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -106,7 +107,7 @@ fn prune_account(
 }
 
 fn prune_tests(engine: &dyn QueueEngine, session: &mut dyn Session, before: Timestamp) -> Result<(), Fault> {
-    // The lock prevents a resend of these tests meanwhile.
+    // The lock prevents a resend of these deliveries meanwhile.
     let tests = format!("{TESTS}{}", engine.row_lock());
     let tests = session.load::<(String, String, String, String)>(&Query::new(tests).bind(before).bind(AT_A_TIME))?;
     let names: Vec<_> = tests.into_iter().map(|(account, endpoint, id, _)| [account, endpoint, id]).collect();
@@ -140,7 +141,7 @@ fn in_transaction<T>(
             Ok(done)
         }
         Err(fault) => {
-            // The connection is not used again.
+            // An error of the rollback is ignored, because the connection is not used again.
             let _ = session.run("ROLLBACK");
             Err(fault)
         }

@@ -1,7 +1,8 @@
-//! Checks that the store is migrated, that it accepts writes, and that the queue of webhooks is connected to it.
+//! Checks that the store is migrated, that it accepts writes, and that the delivery queue is connected to it.
 //!
-//! Lanes and queue links that succeeded within the last 5 s count as ready. The others are probed: a lane commits an empty batch, and a
-//! link executes a statement. So a repaired store becomes ready again even without traffic.
+//! A commit lane or a link (a thread with a connection for the delivery queue) counts as ready if it succeeded within the last 5 s.
+//! Otherwise it is probed: a lane commits an empty batch, and a link executes a statement. So a repaired store becomes ready again even
+//! without traffic.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -11,10 +12,10 @@ use tokio::sync::Mutex;
 
 use crate::Persistence;
 
-/// The store is probed at most once in this interval, regardless of the number of callers.
+/// The time for which a result is returned again. So the store is probed at most once in this time, regardless of the number of callers.
 const KEPT: Duration = Duration::from_millis(500);
-/// The longest check of the schema, and the longest probe of lanes and of links. The limit is shorter than the wait of the port's caller,
-/// so that the error names the failed part.
+/// The time limit of each of the three checks: schema, lanes, links. The caller of [`Readiness::check`] waits longer, so it receives an
+/// error that names the failed check.
 const WITHIN: Duration = Duration::from_millis(800);
 
 /// The last result and its instant.
@@ -27,7 +28,7 @@ impl Readiness {
         if !store.is_open() {
             return Err(QueryError::Unavailable("the store is closed".into()));
         }
-        // Callers that arrive meanwhile wait for the same result.
+        // Callers that arrive during a probe wait here, and return its result.
         let mut last = self.0.lock().await;
         if let Some((at, answer)) = &*last
             && at.elapsed() < KEPT
@@ -47,7 +48,7 @@ async fn ask(store: &Persistence) -> Result<(), QueryError> {
     tokio::try_join!(schema, lanes, links).map(drop)
 }
 
-/// Probes within the time limit. The error is public. Its cause, which may name the database, is only logged.
+/// Runs a probe, at most for [`WITHIN`]. The returned error contains only `failure`. Its cause may name the database, so it is only logged.
 async fn within<E: Display>(failure: &str, probe: impl Future<Output = Result<(), E>>) -> Result<(), QueryError> {
     let cause = match tokio::time::timeout(WITHIN, probe).await {
         Ok(Ok(())) => return Ok(()),

@@ -1,5 +1,5 @@
-//! Writes the use of the API: last uses of keys, and logged requests. The writer has its own connection, so that payments do not wait for
-//! it.
+//! Writes the use of the API: the last use of each API key, and logged requests. The writer has its own connection, so that payments do not
+//! wait for it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,11 +12,11 @@ use crate::sql::{Query, Session};
 
 /// The largest number of rows in one statement. With eight values per row, the statement stays below SQLite's limit of 32,766 values.
 const ROWS: usize = 500;
-/// Removes all requests of an account except the newest ones.
+/// Removes all logged requests of an account except the newest [`MAX_LOGGED_REQUESTS`].
 const TRIM: &str = "DELETE FROM api_requests WHERE account_id = ? AND id <= \
      (SELECT id FROM api_requests WHERE account_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?)";
 
-/// The writer. Clones share its connection, which is opened at the first use and after a failure.
+/// The writer of the use of the API. Clones share its connection, which is opened at the first use, and again after a failure.
 #[derive(Clone)]
 pub(crate) struct UsageWriter {
     engine: Arc<dyn QueueEngine>,
@@ -29,7 +29,7 @@ impl UsageWriter {
         Self { engine, session: Arc::default() }
     }
 
-    /// Stores the last uses of keys. Blocks.
+    /// Stores the last uses of API keys. A stored use that is later stays. Blocks the thread.
     pub(super) fn key_uses(&self, uses: &[KeyUse]) -> Result<(), Fault> {
         self.with(|session| {
             for rows in uses.chunks(ROWS) {
@@ -47,7 +47,7 @@ impl UsageWriter {
         })
     }
 
-    /// Stores requests, and removes old ones of the accounts in `trim`. Blocks.
+    /// Stores logged requests. Then removes the surplus of each account in `trim`; see [`TRIM`]. Blocks the thread.
     pub(super) fn requests(&self, requests: &[LoggedRequest], trim: &[AccountId]) -> Result<(), Fault> {
         self.with(|session| {
             for rows in requests.chunks(ROWS) {
@@ -66,7 +66,7 @@ impl UsageWriter {
         })
     }
 
-    /// Runs work on the connection. After a failure the next call opens another.
+    /// Runs work on the connection. After a failure the next call opens another connection.
     fn with(&self, work: impl FnOnce(&mut dyn Session) -> Result<(), Fault>) -> Result<(), Fault> {
         let mut slot = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         let mut session = match slot.take() {

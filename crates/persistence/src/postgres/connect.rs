@@ -16,7 +16,7 @@ use crate::error::Fault;
 use crate::sql::{Connection, Query, Session};
 use crate::url::DatabaseUrl;
 
-/// The values of libpq's parameters that the URL does not set. PostgreSQL manual, section 34.1.2, lists their units. A lost peer is noticed
+/// The values of libpq's parameters, unless the URL sets them. PostgreSQL manual, section 34.1.2, lists their units. A lost peer is noticed
 /// within about fifteen seconds, even if no data is in transit.
 const PARAMETERS: [(&str, &str); 7] = [
     ("application_name", "cais"),
@@ -37,9 +37,9 @@ pub(super) const PLANS_BY_KEY: &str = "SET enable_seqscan = off; SET enable_hash
 /// incremental sort within a page stays allowed.
 pub(super) const WITHOUT_SORT: &str = "SET enable_sort = off";
 
-/// The interval after which a connection's statements are planned again. The server keeps a plan until it analyzes the table: after a
-/// minute at the earliest, perhaps never. A plan for an empty table can be a thousand times too slow after a busy start. Planning costs a
-/// millisecond for each statement in use.
+/// The interval after which a connection's statements are planned again. Otherwise the server keeps a plan until it analyzes the table:
+/// after a minute at the earliest, perhaps never. After a busy start, a plan made for an empty table can be a thousand times slower than a
+/// new plan. Planning costs a millisecond for each statement in use.
 const PLANNED_EVERY: Duration = Duration::from_secs(5);
 
 /// The lock wait of a batch: several times the duration of another node's batch. If a row stays locked for longer, the few change sets that
@@ -48,12 +48,12 @@ const BATCH_LOCK_MS: u32 = 150;
 /// The lock wait of a change set that runs again after an earlier lock wait. The wait is short, because the lane's other change sets wait
 /// meanwhile.
 const PROBE_LOCK_MS: u32 = 10;
-/// The longest idle time within a transaction. A batch needs only milliseconds between two statements, so a node that is idle for longer is
-/// frozen or lost. The server then releases its locks while the callers of other nodes still wait.
+/// The longest idle time within a transaction of a lane. A batch needs only milliseconds between two statements, so a node that is idle for
+/// longer is frozen or lost. The server then ends the transaction. So its locks are released before the callers of other nodes time out.
 const LANE_IDLE_MS: u32 = 1_000;
 
-/// The settings of housekeeping. No caller waits, so a statement may take a minute. Scans of whole tables are off; the server chooses the
-/// plans otherwise.
+/// The settings of housekeeping. No caller waits, so a statement may take a minute. The server may choose any plan without a scan of a
+/// whole table.
 pub(super) const HOUSEKEEPING: &str = "SET statement_timeout = 60000; SET enable_seqscan = off";
 
 /// The settings of the audit, which compares whole tables. Without statistics the server would choose a nested loop, and read one table
@@ -64,8 +64,8 @@ pub(super) const WHOLE_TABLES: &str =
 /// The setting of readers, which never write.
 pub(super) const READ_ONLY: &str = "SET default_transaction_read_only = on";
 
-/// The number of batch statements that stay prepared on a connection. A service has a few dozen shapes of batches, and each uses memory of
-/// the node and of the server.
+/// The largest number of batch statements that stay prepared on a connection. Batches with the same kinds of writes have the same
+/// statement, their shape. A service has a few dozen shapes, and each uses memory of the node and of the server.
 const MAX_SHAPES: usize = 128;
 
 /// A PostgreSQL server.
@@ -74,7 +74,7 @@ pub(crate) struct Postgres {
     settings: String,
     /// `true` after the language of the server's messages was checked.
     language_known: AtomicBool,
-    /// The texts of batches that stay prepared.
+    /// The texts of the batch statements that stay prepared.
     shapes: Mutex<HashSet<String>>,
     /// The start of the next claim in each queue.
     pub(super) heads: Mutex<Heads>,
@@ -87,8 +87,8 @@ impl Postgres {
             PARAMETERS.iter().fold(url.expose().to_owned(), |url, (name, value)| with_parameter(&url, name, value));
         let timeout_ms = statement_timeout.as_millis();
         let mut settings = String::new();
-        // The server ends the transaction of a lost client soon after the client's callers received a timeout. Until then, other
-        // transactions wait for its rows.
+        // If this node is lost within a transaction, the server ends the transaction soon after the node's callers time out. Until then,
+        // other transactions wait for its rows.
         for (name, value) in [
             ("statement_timeout", timeout_ms),
             ("lock_timeout", timeout_ms / 2),
@@ -124,7 +124,7 @@ impl Postgres {
         limit(&self.url, "lock_timeout", wait_ms)
     }
 
-    /// Opens a connection with these additional settings.
+    /// Opens a connection. `settings` are executed after the settings of all connections.
     pub(crate) fn connect(&self, settings: &str) -> Result<PgConnection, Fault> {
         let mut connection = ConnectionManager::<PgConnection>::new(self.url.as_str())
             .connect()
@@ -167,8 +167,8 @@ impl Session for PlannedConnection {
         if self.planned_at.elapsed() >= PLANNED_EVERY {
             self.planned_at = Instant::now();
             if let Err(error) = self.connection.run("DISCARD PLANS") {
-                // Either the transaction has failed already, or the connection is lost. In both cases the next statement fails too, and so
-                // does the COMMIT, because it begins with a `SET`.
+                // The error is only logged, because the next statement reports the failure. Either the transaction has failed already, or
+                // the connection is lost. In both cases the COMMIT fails too, because it begins with a `SET`.
                 tracing::debug!(%error, "plans of a connection could not be discarded; they stay in use");
             }
         }
@@ -176,7 +176,8 @@ impl Session for PlannedConnection {
     }
 }
 
-/// Logs a warning if the server's messages are not in English. A conflict that is not recognized counts as a refusal.
+/// Logs a warning if the server's messages are not in English. In another language, a conflict is not recognized and counts as
+/// [`Fault::Refused`].
 fn warn_unless_english(session: &mut dyn Session) {
     let query = Query::new("SELECT current_setting('lc_messages'), CAST('' AS TEXT), CAST(0 AS BIGINT)");
     match session.load::<(String, String, i64)>(&query).map(|mut rows| rows.pop()) {

@@ -1,9 +1,9 @@
 //! The start of the next claim in a queue, so that the claim does not visit the rows of earlier claims again.
 //!
 //! A row that leaves the head of a queue stays in the index until the next vacuum, and each claim would visit it again. So a claim that
-//! fills all slots stores the start of the next claim. A slow commit may insert an older row before that start. A queue is therefore walked
-//! from its beginning once a second, and also after a claim that finds fewer rows than free slots. So no row is missed, and an older row
-//! waits at most a second behind younger ones.
+//! fills all slots stores the start of the next claim. A slow commit may insert an older row before that start. Therefore a claim reads the
+//! queue from its beginning once a second, and also after it found fewer rows than free slots. So no row is missed, and an older row waits
+//! at most a second behind younger ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ use cais_domain::ids::EndpointId;
 
 use crate::rows::delivery::ClaimedRow;
 
-/// The longest interval between two walks of a queue from its beginning.
+/// The longest interval between two reads of a queue from its beginning.
 const FRESH: Duration = Duration::from_secs(1);
-/// The largest number of queues with a stored start. Other queues are walked from their beginnings.
+/// The largest number of queues with a stored start. Other queues are always read from their beginnings.
 const MAX_QUEUES: usize = 10_000;
 /// A due time before all others.
 const BEGINNING: i64 = i64::MIN;
@@ -22,7 +22,7 @@ const BEGINNING: i64 = i64::MIN;
 /// An endpoint and its epoch.
 type QueueKey = (EndpointId, i64);
 
-/// Queues, and the earliest due time of the next claim in them, in microseconds.
+/// Queues, each with its start: the due time, in microseconds, from which the next claim reads the queue.
 pub(super) type Queues = BTreeMap<QueueKey, i64>;
 
 /// The stored starts of the next claims.
@@ -31,20 +31,23 @@ pub(super) struct Heads(HashMap<QueueKey, Head>);
 
 #[derive(Debug, Clone, Copy)]
 struct Head {
-    /// The due time of the last claimed row. All rows before it were claimed since the last walk from the beginning.
+    /// The due time of the last claimed row, in microseconds. All rows before it were claimed since the last read from the beginning,
+    /// except rows that slow commits inserted.
     due_at: i64,
-    /// The instant of the last walk from the beginning.
+    /// The instant of the last read from the beginning.
     walked: Instant,
 }
 
 impl Heads {
-    /// Returns the start of the next claim in the queue.
+    /// Returns the start of the next claim in the queue: [`BEGINNING`] if no start is stored, or if it is time to read from the beginning
+    /// again.
     pub(super) fn of(&self, queue: QueueKey, now: Instant) -> i64 {
         self.fresh(queue, now).map_or(BEGINNING, |head| head.due_at)
     }
 
-    /// Updates the starts of the queues from the rows of a claim. Returns the queues that may have rows before their start and have to be
-    /// walked from the beginning. If the claim reached its total limit (`full`), the starts of queues without rows stay unchanged.
+    /// Updates the starts of the queues from the rows of a claim. Returns the queues that the caller must read again from the beginning,
+    /// because they may have rows before their start. If the claim reached its total limit (`full`), the starts of queues without rows stay
+    /// unchanged.
     pub(super) fn learn(&mut self, queues: &Queues, rows: &[ClaimedRow], full: bool, now: Instant) -> Queues {
         let mut got: HashMap<&str, (i64, i64, i64)> = HashMap::new();
         for ((_, endpoint, _), _, _, (_, due_at, slots)) in rows {

@@ -106,8 +106,8 @@ impl Engine for Postgres {
         true
     }
 
-    /// Sends one statement in one round trip, without BEGIN and COMMIT. A missed guard raises an error and rolls the statement back. The
-    /// server applies no timeout while it commits such a statement.
+    /// Sends one statement in one round trip, without BEGIN and COMMIT. If a guarded part changes too few rows, an error rolls the
+    /// statement back. The server applies no timeout while it commits such a statement.
     fn apply_alone(&self, session: &mut dyn Session, ops: &[Op<'_>]) -> Result<bool, Fault> {
         match session.load::<(i64, i64)>(&self.together(&ops.iter().collect::<Vec<_>>(), true)?) {
             Ok(_) => Ok(true),
@@ -145,12 +145,12 @@ impl Postgres {
     }
 }
 
-/// The server's message after a missed guard in a single-statement batch. If the message is in another language, the batch is first
-/// recorded as aborted, and then runs on the pessimistic path with the same result.
+/// The server's message if a guarded part of a single-statement batch changes too few rows: see [`combined`]. If the message is in another
+/// language, the batch is first recorded as aborted, and then runs on the pessimistic path with the same result.
 const MISSED: &str = "division by zero";
 
 /// Combines all statements into one. The combined statement returns the number of rows that each part changed. With `alone`, the statement
-/// fails if a guarded part changes too few rows. Batches of the same shape share one prepared statement.
+/// fails with [`MISSED`] if a guarded part changes too few rows. Batches of the same shape share one prepared statement.
 fn combined(ops: &[&Op<'_>], alone: bool) -> String {
     let mut text = String::with_capacity(2_048);
     // Writing to a `String` cannot fail.

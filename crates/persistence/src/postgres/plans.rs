@@ -1,6 +1,6 @@
 //! Tests the plans of statements that find rows by their key. The server may plan such a statement when a service starts, on empty tables.
-//! The plan stays in use for seconds while the tables grow. So each plan must find its rows in an index, even if the tables are empty at
-//! planning.
+//! The plan stays in use for seconds while the tables grow. So each plan must find its rows in an index, even if the tables were empty when
+//! the plan was made.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::sql::spec::Spec;
 use crate::sql::{Query, Session, Value};
 use crate::{DatabaseUrl, migrations};
 
-/// The statements that change or remove rows, except the updates of records.
+/// The statements that change or remove rows. The updates of records are not in this list; the test adds them.
 static SPECS: [&Spec; 10] = [
     &charge::ISSUE,
     &idempotency::ANSWER,
@@ -30,7 +30,7 @@ static SPECS: [&Spec; 10] = [
     &block::DELETE,
 ];
 
-/// Asserts that every index is searched by a key.
+/// Asserts that the plan scans no table, and searches each index by a key.
 fn assert_by_key(session: &mut dyn Session, statement: &str, query: &Query<'_>) {
     let plan: Vec<String> = session.load(query).unwrap();
     let mut asked = 0;

@@ -1,5 +1,5 @@
-//! The queue of deliveries on PostgreSQL. Each step needs one or two statements for all its rows. The statements read only the heads of
-//! indexes.
+//! The queue of deliveries on PostgreSQL. A claim, a finish or a cancellation needs one to three statements, regardless of the number of
+//! its deliveries. The statements read only the heads of indexes.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, PoisonError};
@@ -41,7 +41,7 @@ static LOCK: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Claims deliveries. The statement runs after the lock, so that it sees all earlier claims. Endpoints with the fewest deliveries in flight
+/// Claims deliveries. The statement runs after [`LOCK`], so that it sees all earlier claims. Endpoints with the fewest deliveries in flight
 /// come first, so that slow endpoints take no slots from fast ones.
 const CLAIM: &str = concat!(
     "WITH queues AS MATERIALIZED (SELECT u.*, (SELECT count(*) FROM pending_deliveries AS f \
@@ -59,10 +59,13 @@ const CLAIM: &str = concat!(
     " ORDER BY t.was_due, t.id"
 );
 
-/// Stores attempts and applies their outcomes. A delivery with a requested resend is due when its attempt ends. The condition on the lease
-/// is written so that no index of leases matches it. So rows are found by their key, regardless of the number of stored leases. Attempts of
-/// removed deliveries are not stored. In an ended queue, any outcome cancels the delivery, because readers see it as cancelled since the
-/// queue ended.
+/// Stores attempts and applies their outcomes:
+/// - Attempts of removed deliveries are not stored.
+/// - A delivery with a requested resend becomes due at the end of its attempt, whatever the outcome.
+/// - In an ended queue, any outcome cancels the delivery, because readers see it as cancelled since the queue ended.
+///
+/// The condition on the lease is written so that no index of leases matches it. So rows are found by their key, regardless of the number of
+/// stored leases.
 const FINISH: &str = "WITH u AS MATERIALIZED (SELECT unnest(?::bigint[]) AS place, unnest(?::text[]) AS account_id, unnest(?::text[]) AS endpoint_id, \
      unnest(?::text[]) AS id, unnest(?::bigint[]) AS fence, unnest(?::text[]) AS status, unnest(?::bigint[]) AS due_at, \
      unnest(?::bigint[]) AS at, unnest(?::bigint[]) AS status_code, unnest(?::bigint[]) AS duration_ms, unnest(?::text[]) AS error, \
@@ -138,8 +141,8 @@ impl QueueEngine for Postgres {
         true
     }
 
-    /// If a resend commits while the statement waits for the row of the delivery, the statement does not see the resend and leaves the row
-    /// unchanged. A second statement then applies the outcome.
+    /// If a resend commits while the statement waits for the row of the delivery, the statement does not see the resend, and leaves the row
+    /// unchanged. A second statement then applies the outcome to such rows.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault> {
         let mut standing = finish(session, &outcomes.iter().enumerate().collect::<Vec<_>>())?;
         let done: HashSet<usize> = standing.iter().copied().collect();
@@ -194,7 +197,7 @@ fn columns(queues: impl IntoIterator<Item = EndpointQueue>) -> (Vec<String>, Vec
     (accounts, endpoints, Bind::Ints(epochs))
 }
 
-/// Claims at most `limit` deliveries in these queues, from their heads on.
+/// Claims at most `limit` deliveries in these queues, each from its start on.
 fn take(
     session: &mut dyn Session,
     claim: &DeliveryClaim,

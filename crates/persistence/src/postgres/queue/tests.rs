@@ -172,7 +172,7 @@ fn assert_head_only(server: &Postgres, session: &mut dyn Session, long: &str) {
     assert!(pages < 100, "{pages} pages to cancel the deliveries of one queue: {plan:#?}");
     let (plan, pages) = explain(session, &walking(look(QUEUES), "", 1_000));
     assert!(pages < 1_000, "{pages} pages to go from queue to queue: {plan:#?}");
-    // At most 10,000 due deliveries are counted.
+    // The statement counts at most 10,000 due deliveries, and reads about one page for each.
     let (plan, pages) = explain(session, &looking(look(OVERDUE), WAITING));
     assert!(pages < 12_000, "{pages} pages to find the due queues: {plan:#?}");
     for head in [i64::MIN, WAITING / 2] {
@@ -202,7 +202,7 @@ fn deliveries_to_inactive_endpoint_are_set_aside() {
     }
     let aside = "SELECT count(*) || ' ' || max(due_at + 10000000000000000) FROM pending_deliveries WHERE due_at < 0";
     assert_eq!(sql(aside), "200 200", "the deliveries that are overdue the longest are set aside");
-    // A claim commits while the statement waits for the row.
+    // A claim commits while the statement that sets deliveries aside waits for the claimed row.
     sql(&format!("UPDATE webhook_endpoints SET state = 'inactive' WHERE id = '{long}'"));
     let mut claim = server.connect_writer().unwrap();
     claim.run(&format!("BEGIN; UPDATE pending_deliveries SET due_at = {WAITING} + 1 WHERE id = 'l201'")).unwrap();
