@@ -33,7 +33,7 @@ pub struct RequestContext {
     pub client: Option<IpAddr>,
     /// The time limit of the body.
     pub body_within: Duration,
-    /// `true` for a HEAD, which is served as a GET without its body.
+    /// `true` for a HEAD, which is served as a GET whose response has no body.
     pub is_head: bool,
     /// The public part of the presented key, valid or not.
     pub presented: OnceCell<KeyPrefix>,

@@ -23,7 +23,7 @@ use crate::client::is_in;
 use crate::server::{Listener, app};
 use crate::state::AppState;
 
-/// The counter of connections that a limit rejected or ended.
+/// The counter of connections that were rejected at the limit per address, or ended at a deadline.
 pub const CONNECTIONS_CUT: &str = "cais_http_connections_cut_total";
 
 /// The state that the connections of one listener share.

@@ -26,7 +26,7 @@ use crate::representation::crypto::CryptoWithdrawal;
     operation_id = "createCryptoWithdrawal",
     tag = "crypto",
     summary = "Create a crypto withdrawal",
-    description = "The amount is converted at the rate of the quote, or at the current rate. Amount and fee are held first; if the withdrawal fails, both are available again. A repeated Idempotency-Key returns the first response, `insufficient_balance` included, with the header `idempotent-replayed: true`. An external_id that exists with the same amount, currency and address returns the original withdrawal with 200. Scope: `crypto:write`.",
+    description = "The amount is converted at the rate of the quote; without a quote, at the current rate. Amount and fee are held first; if the withdrawal fails, both are available again. A repeated Idempotency-Key returns the first response, `insufficient_balance` included, with the header `idempotent-replayed: true`. An external_id that exists with the same amount, currency and address returns the original withdrawal with 200. Scope: `crypto:write`.",
     params(KeyHeader),
     request_body(content = NewCryptoWithdrawal,
         example = json!(examples::literal(r#"{"amount":500.00,"currency":"btc","address":"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4","external_id":"withdrawal-7"}"#))),
