@@ -34,8 +34,8 @@ use crate::causes;
 /// The largest number of characters of a path in the log of requests. The paths of the API are shorter.
 const MAX_PATH: usize = 200;
 
-/// Responds to a request in every case, even after a panic. Gives the request an id, and passes its trace to the handler. Renders every error
-/// as its envelope, and adds the common headers to the response. Counts and logs the request.
+/// Responds to a request in every case, even after a panic. Gives the request an id, and passes its trace to the handler. Renders every
+/// error as its envelope, and adds the common headers to the response. Counts and logs the request.
 ///
 /// # Errors
 /// A failure can drop the request, without which no [`ServiceResponse`] can be built. The error then contains the complete response.
