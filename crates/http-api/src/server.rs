@@ -22,17 +22,17 @@ use super::{openapi, routes};
 pub struct ServeOptions {
     /// The number of threads that serve the public address.
     pub workers: usize,
-    /// Seconds that requests in flight have after the servers are stopped.
+    /// Seconds for which requests in flight may continue after the servers begin to stop.
     pub shutdown_timeout_s: u64,
-    /// Limits of connections.
+    /// Limits of connections to the public address. [`ConnectionLimits::admin`] derives those of the admin address.
     pub limits: ConnectionLimits,
 }
 
 /// Both servers, which run while they are polled. The servers do not handle signals; the caller stops them.
 pub struct Servers {
-    /// The public address.
+    /// The server of the public address.
     pub public: Server,
-    /// The admin address.
+    /// The server of the admin address.
     pub admin: Server,
 }
 

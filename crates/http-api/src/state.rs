@@ -29,7 +29,7 @@ pub struct AppState {
     pub ports: Ports,
     /// The API keys.
     pub keys: KeyRing,
-    /// The rate limits.
+    /// The rate limits of the API keys.
     pub rates: Arc<dyn RateLimits>,
     /// Failed authentications by address.
     pub failures: AuthFailures,
@@ -37,20 +37,20 @@ pub struct AppState {
     pub trusted_proxies: Vec<IpNet>,
     /// The instant of the last upstream fetch of each charge, payout, refund, crypto deposit and crypto withdrawal.
     pub syncs: SyncGate,
-    /// The newest lists of crypto currencies.
+    /// The crypto currencies with their minimums, kept in memory for a few seconds.
     pub currencies: RecentCurrencies,
-    /// The limits of CSV files.
+    /// The limits of unfinished CSV files and of their page reads.
     pub exports: Exports,
     /// The public address of the service, for links. With `None`, links have the host of the request (for development).
     pub public_url: Option<String>,
     /// The built-in sandbox, if it is the upstream.
     pub sandbox: Option<SandboxControls>,
-    /// The acquirers and their callback paths.
+    /// The secret callback path of each acquirer.
     pub callbacks: CallbackPaths,
     /// The signals that wake workers.
     pub wake: WorkerWakeups,
-    /// Renders `/metrics`. The recorder must be installed before the first request, because the handle of each metric is
-    /// looked up only once.
+    /// Renders `/metrics`. The recorder of metrics must be installed before the first request, because the handle of each
+    /// metric is looked up only once.
     pub metrics_handle: PrometheusHandle,
     /// `true` shortly before the process stops. `/readyz` then fails, so that load balancers use other nodes.
     pub draining: Arc<AtomicBool>,
@@ -83,6 +83,6 @@ impl Wakeup {
 pub struct WorkerWakeups {
     /// Wakes the worker of callbacks.
     pub callbacks: Wakeup,
-    /// Wakes the worker of deadlines, after a tester moved the clock.
+    /// Wakes the worker that alerts about the deadlines of infractions, after a tester moved the clock.
     pub deadlines: Wakeup,
 }

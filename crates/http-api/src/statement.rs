@@ -25,10 +25,10 @@ use crate::representation::statement::{Entry, EntryPage};
 use crate::representation::values::Page;
 use crate::state::AppState;
 
-/// The parts of the balance in a statement; money in transit belongs to none.
+/// The values of the filter `bucket`. A statement never contains entries of `in_transit`.
 const BUCKETS: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
-/// The filter of the statement that a query requests, and the form of the response.
+/// The query of a statement: the requested entries, and whether the response is a page or a file.
 pub struct EntryQuery {
     filter: EntryFilter,
     requested: Requested<EntryId>,
@@ -60,12 +60,12 @@ impl IntoParams for EntryQuery {
 /// Returns a page of the statement, newest first, or the whole statement as CSV.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the invalid parameter; `rate_limit_exceeded` while another file of the account is read; an error of the store.
+/// `VALIDATION_ERROR` for an invalid parameter; `rate_limit_exceeded` while the account has an unfinished file; an error of the store.
 #[utoipa::path(
     operation_id = "listBalanceEntries",
     tag = "balance",
     summary = "Read the statement",
-    description = "Every movement of the balance, newest first, with cursor pagination. With `Accept: text/csv` the response is a file (RFC 4180) of all rows of the filter, without `limit` and `starting_after`. A text that begins with `=`, `+`, `-` or `@` is preceded by an apostrophe. `?csv=excel-br` returns the file for Excel in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo. Scope: `balance:read`.",
+    description = "Every movement of the balance, newest first, with cursor pagination. With `Accept: text/csv` the response is a file (RFC 4180) of all rows that match the filter. Such a request must not have `limit` or `starting_after`. In the file, a text that begins with `=`, `+`, `-` or `@` is preceded by an apostrophe. `?csv=excel-br` returns the file for Excel in Brazil: a byte order mark, semicolons, decimal commas, times of São Paulo. Scope: `balance:read`.",
     params(EntryQuery),
     responses(
         (status = 200, description = "A page of the statement.", content(

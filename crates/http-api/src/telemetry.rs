@@ -1,5 +1,5 @@
 //! Metrics of requests, and one log line for each request. [`table`] lists every metric of the service. [`gauges`] sets the metrics of
-//! workers, and [`passes`] are the workers that only set metrics or count results.
+//! workers. [`passes`] contains the workers' passes whose results become metrics.
 
 pub mod gauges;
 pub mod passes;
@@ -16,11 +16,11 @@ use cais_domain::merchant::api_key::KeyPrefix;
 use metrics::{Counter, Histogram};
 use metrics_exporter_prometheus::{BuildError, PrometheusHandle};
 
-/// The interval of [`upkeep`], which the exporter's own server uses too.
+/// The interval of [`upkeep`], which is also the exporter's default.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// The label of requests without a route: paths are chosen by callers and never become labels.
 const UNMATCHED: &str = "unmatched";
-/// Routes that machines poll every few seconds.
+/// Routes that machines poll every few seconds. Their log lines have the level debug.
 const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// Statuses with their own label. Other statuses are counted under their class, such as `4xx`.
 const STATUSES: [(u16, &str); 23] = [
@@ -115,7 +115,7 @@ pub struct Answered<'a> {
     pub code: Option<&'static str>,
     /// The cause of a failure, for the log only.
     pub cause: Option<&'a str>,
-    /// `true` for an expected failure.
+    /// `true` for an expected failure, such as that of `/readyz` while the process is about to stop.
     pub is_expected: bool,
     /// The request whose response was replayed.
     pub replay_of: Option<RequestId>,
@@ -130,15 +130,15 @@ impl Default for Telemetry {
 }
 
 impl Telemetry {
-    /// Returns the metrics before the first request.
+    /// Returns metrics without any route. The first request of a route adds the route.
     #[must_use]
     pub fn new() -> Self {
         Self { routes: RwLock::default(), unmatched: Arc::new(RouteNumbers::new(OTHER, UNMATCHED)) }
     }
 
     /// Counts and logs a response. Unexpected failures of the service are logged as errors with their cause. Responses
-    /// to probes, and the 429 after too many failed authentications of an address, have the level debug. All others
-    /// have the level info.
+    /// to probes, and the 429 after too many failed authentications of an address, have the level debug. All other
+    /// responses have the level info.
     pub fn record(&self, answered: &Answered<'_>) {
         let numbers =
             answered.route.map_or_else(|| Arc::clone(&self.unmatched), |route| self.of(answered.method, route));
@@ -146,7 +146,7 @@ impl Telemetry {
         numbers.log(answered);
     }
 
-    /// Returns the counters of a route. Patterns and methods are closed lists, so the number of counters is bounded.
+    /// Returns the metrics of a route. Patterns and methods are closed lists, so the number of metrics is bounded.
     fn of(&self, method: &str, pattern: &str) -> Arc<RouteNumbers> {
         let method = if method == "HEAD" { "GET" } else { method };
         let method = METHODS.into_iter().find(|known| *known == method).unwrap_or(OTHER);

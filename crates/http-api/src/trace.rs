@@ -15,7 +15,8 @@ pub fn scope<F: Future>(traceparent: Option<Arc<str>>, work: F) -> TaskLocalFutu
     CURRENT.scope(traceparent, work)
 }
 
-/// Returns the `traceparent` of the running task, for calls to other machines and for tasks that continue the work; `None` without a trace.
+/// Returns the `traceparent` of the running task; `None` without a trace. The header is sent with calls to other machines, and is passed to
+/// tasks that continue the work.
 #[must_use]
 pub fn current() -> Option<Arc<str>> {
     CURRENT.try_with(Clone::clone).ok().flatten()
@@ -42,7 +43,7 @@ impl Trace<'_> {
     }
 }
 
-/// Returns the trace of a request; `None` if the header is missing or violates section 3.2 of the recommendation.
+/// Returns the trace of a request; `None` if the header is missing or violates section 3.2 of W3C Trace Context.
 #[must_use]
 pub fn of(headers: &HeaderMap) -> Option<Trace<'_>> {
     let mut values = headers.get_all(TRACEPARENT);

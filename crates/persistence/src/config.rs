@@ -6,9 +6,9 @@ use crate::url::DatabaseUrl;
 
 /// The default of `max_batch`. In a larger batch, callers wait longer than the saved round trips are worth.
 const MAX_BATCH: usize = 256;
-/// The default of `queue`: at 5,000 change sets per second, less than a second's work.
+/// The default of `queue`. A full queue is less than a second's work at 5,000 change sets per second.
 const QUEUE: usize = 4_096;
-/// The default of `deadline`. A request is answered within 10 s, and may have to wait for the store more than once.
+/// The default of `deadline`. The API answers a request within 10 s, and a request may have to wait for the store more than once.
 const DEADLINE: Duration = Duration::from_secs(3);
 /// The default of `read_connections` with SQLite.
 const SQLITE_READERS: u32 = 4;

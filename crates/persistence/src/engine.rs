@@ -75,7 +75,7 @@ pub(crate) trait Engine: Send + Sync {
     /// Returns the statement that begins a transaction that reads one snapshot.
     fn begin_snapshot(&self) -> &'static str;
 
-    /// Returns the statement that commits. A statement timeout must not interrupt the commit while it waits for a replica.
+    /// Returns the SQL that commits. No statement timeout may interrupt the commit while it waits for a replica.
     fn commit(&self) -> &'static str;
 
     /// Executes the statements. Returns whether every guarded row was changed.
@@ -198,8 +198,8 @@ impl Lookup {
         if lock { locking } else { plain }
     }
 
-    /// Returns the statement that finds the keys whose rows another transaction has locked (PostgreSQL); keys are counted from 1. The
-    /// statement locks the other rows while it runs.
+    /// Returns the statement that finds the keys whose rows another transaction has locked (PostgreSQL). The result has the positions of
+    /// these keys, counted from 1. The statement locks the rows of the other keys while it runs.
     pub(crate) fn locked_by_others(&self) -> String {
         let Self { from, alias, keys, .. } = self;
         let arrays = vec!["?::text[]"; keys.len()].join(", ");

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use cais_ports::EndpointQueue;
 use tokio::sync::Notify;
 
-/// The largest number of stored queues. A node without a dispatcher never takes them out. Queues beyond the limit are found by a query.
+/// The largest number of stored queues. A node without a dispatcher would otherwise store queues forever. Queues beyond the limit are
+/// found by a query.
 const MAX_QUEUES: usize = 10_000;
 
 /// The queues with new deliveries that [`Hints::wait`] has not returned yet.

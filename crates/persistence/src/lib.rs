@@ -57,7 +57,7 @@ pub enum OpenError {
     Unavailable(String),
 }
 
-/// A store. Clones share one store.
+/// An open store. Clones share one store.
 #[derive(Clone)]
 pub struct Persistence(Arc<Inner>);
 

@@ -31,7 +31,7 @@ impl FaultMode {
     /// Every mode.
     pub const ALL: [Self; 5] = [Self::Ok, Self::Down, Self::Slow, Self::DropReply, Self::Error];
 
-    /// Returns the name in requests.
+    /// Returns the value of `mode` in requests.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl FaultMode {
     }
 }
 
-/// The reason why the simulated institution rejected a change.
+/// The reason why the simulated institution did not make a change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InstitutionError {
     /// The state of the payment does not permit the change.
@@ -75,7 +75,7 @@ impl From<InstitutionError> for ApiError {
     }
 }
 
-/// The simulated institution, with the operations for testers. Its methods may write to disk.
+/// The simulated institution, with the operations for testers. Its methods may write to disk, so async code calls them on another thread.
 pub trait Institution: Send + Sync {
     /// Pays a charge, by default its full amount.
     ///
@@ -89,16 +89,16 @@ pub trait Institution: Send + Sync {
     /// [`InstitutionError`].
     fn expire(&self, txid: &Txid) -> Result<(), InstitutionError>;
 
-    /// Sends the whole amount of a Pix back to the service, as the recipient of the Pix would.
+    /// Returns the whole amount of a payout to the service, as the recipient of the payout would.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn return_sent(&self, instruction_id: &InstructionId) -> Result<(), InstitutionError>;
 
-    /// Makes the return of a received Pix fail. The return must not be completed yet.
+    /// Makes a refund of a received Pix fail.
     ///
     /// # Errors
-    /// [`InstitutionError`].
+    /// [`InstitutionError`]; [`InstitutionError::InvalidState`] if the refund has completed or failed already.
     fn fail_refund(&self, end_to_end_id: &EndToEndId, refund: RefundId) -> Result<(), InstitutionError>;
 
     /// Disputes a received Pix as its payer. Returns the institution's id of the infraction.
@@ -114,7 +114,7 @@ pub trait Institution: Send + Sync {
     /// [`InstitutionError`].
     fn resolve_infraction(&self, upstream_id: &str, resolution: Resolution) -> Result<(), InstitutionError>;
 
-    /// Sets the failure that all further calls simulate. `latency` is the delay of [`FaultMode::Slow`].
+    /// Sets the failure that the institution simulates from now on. `latency` is the delay of [`FaultMode::Slow`].
     ///
     /// # Errors
     /// [`InstitutionError`].

@@ -66,7 +66,8 @@ pub async fn reverse_payout(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.payout(&payout)))
 }
 
-/// Returns the current payout. The shared gate permits one fetch per second; a new gate permits a fetch at every call.
+/// Returns the payout with its current state at the acquirer. [`AppState::syncs`] permits only one read of a payout per second, so each
+/// call uses a new gate.
 async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Result<Payout, ApiError> {
     fetch::fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(payouts::fetch_error)
 }
@@ -80,7 +81,7 @@ async fn current(state: &AppState, account: AccountId, name: &PayoutName) -> Res
     operation_id = "sandboxFailRefund",
     tag = "sandbox",
     summary = "Make a refund fail",
-    description = "Available only with the built-in sandbox, and before the refund completes. A refund completes after a second. Scope: `charges:write`.",
+    description = "Available only with the built-in sandbox, and only before the refund completes: one second after it was requested. Scope: `charges:write`.",
     params(Named<kind::Refund>),
     responses(
         (status = 200, description = "The failed refund.", body = refund::Refund,
@@ -113,7 +114,8 @@ pub async fn fail_refund(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.refund(&refund)))
 }
 
-/// Returns the current refund. The shared gate permits one fetch per second; a new gate permits a fetch at every call.
+/// Returns the refund with its current state at the acquirer. [`AppState::syncs`] permits only one read of a refund per second, so each
+/// call uses a new gate.
 async fn refund(state: &AppState, account: AccountId, name: &RefundName) -> Result<Refund, ApiError> {
     fetch_refund(&state.ports, &SyncGate::new(), account, name).await.map_err(refunds::fetch_error)
 }

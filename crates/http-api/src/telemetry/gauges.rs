@@ -23,7 +23,7 @@ const OLDEST_OPEN: &str = "cais_open_money_oldest_seconds";
 /// Consecutive failures of a worker.
 const WORKER_FAILURES: &str = "cais_worker_failures";
 
-/// Alerts about infractions without a defense, by remaining hours.
+/// Alerts about infractions without a defense, by the hours before the deadline.
 const ALERTS: &str = "cais_infraction_alerts_total";
 
 /// Callbacks that are not processed yet.
@@ -31,14 +31,14 @@ const CALLBACKS_OPEN: &str = "cais_callbacks_open";
 /// Unmatched callbacks of each acquirer.
 const CALLBACKS_UNMATCHED: &str = "cais_callbacks_unmatched";
 
-/// Worth of the coins at the crypto processor, by currency.
+/// Worth in BRL of the coins at the crypto processor, by currency.
 const HELD: &str = "cais_crypto_held_brl";
 /// BRL credited for crypto deposits less BRL debited for crypto withdrawals.
 const OWED: &str = "cais_crypto_owed_brl";
 /// Crypto withdrawals and payments that wait for an operator.
 const REVIEWS: &str = "cais_crypto_reviews_open";
 
-/// Drained acquirers.
+/// 1 while an acquirer is drained, else 0.
 const DRAINED: &str = "cais_acquirer_drained";
 /// Open orders at drained acquirers, by their kind.
 const DRAINED_OPEN: &str = "cais_acquirer_drained_open_orders";
@@ -52,7 +52,7 @@ const LEDGER_DIFFERENCES: &str = "cais_ledger_differences";
 
 /// The time up to which the lists of an acquirer are compared.
 const RECONCILED: &str = "cais_reconcile_last_success_timestamp_seconds";
-/// Open findings of the last reconciliation, by acquirer.
+/// Differences and unreadable rows that the last reconciliation left open, by acquirer.
 const DIFFERENCES: &str = "cais_reconcile_differences";
 
 /// Describes every metric, and registers the metrics of alert rules at zero.
@@ -106,7 +106,7 @@ pub fn show_open(kind: &'static str, open: OpenMoney, now: Timestamp) {
     gauge!(OLDEST_OPEN, "kind" => kind).set(age.max(0.0));
 }
 
-/// Sets the gauge of crypto cases of a kind that wait for an operator.
+/// Sets the gauge of crypto withdrawals or payments (`kind`) that wait for an operator.
 pub fn show_reviews(kind: &'static str, count: usize) {
     gauge!(REVIEWS, "kind" => kind).set(u32::try_from(count).unwrap_or(u32::MAX));
 }
@@ -122,7 +122,7 @@ pub fn show_exposure(exposure: &Exposure) {
     gauge!(OWED).set(reais(exposure.owed));
 }
 
-/// Returns an amount in BRL for a gauge. The text of an amount is a decimal number.
+/// Returns an amount in BRL for a gauge. The text of an amount is a decimal number, so it can always be parsed.
 fn reais(amount: Money) -> f64 {
     amount.to_string().parse().unwrap_or(f64::NAN)
 }

@@ -32,7 +32,7 @@ pub async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     Ok(Pass::default())
 }
 
-/// Runs one check of deadlines and counts its alerts by remaining hours.
+/// Runs one check of the deadlines of infractions, and counts its alerts by the hours before the deadline.
 ///
 /// # Errors
 /// The errors of [`infractions::alerts::run_once`].

@@ -6,13 +6,14 @@
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusRecorder};
 
-/// Bounds for responses of the API, in seconds: 0.1 and 0.5 are usual objectives, and ten is the limit of a request.
+/// Histogram bounds for responses of the API, in seconds. Usual objectives are 0.1 s and 0.5 s. A response is due within
+/// 10 s.
 const REQUEST_S: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
-/// Bounds for commits, in seconds. A commit lasts a few milliseconds, and a lane waits at most 150 ms for a locked row.
+/// Histogram bounds for commits, in seconds. A commit lasts a few milliseconds, and a lane waits at most 150 ms for a locked row.
 const COMMIT_S: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0];
-/// Bounds for calls to other machines, in seconds; the longest time limit of a call is 30.
+/// Histogram bounds for calls to other machines, in seconds. The longest time limit of a call is 30 s.
 const REMOTE_S: &[f64] = &[0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0];
-/// Bounds for the change sets of a batch; a batch has at most 256.
+/// Histogram bounds for the number of change sets in a batch. By default a batch has at most 256.
 const BATCH: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// A row of the table.

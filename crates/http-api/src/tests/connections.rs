@@ -15,7 +15,7 @@ use super::*;
 
 /// The pause between two bytes of a slow client.
 const DRIP: Duration = Duration::from_millis(20);
-/// Longest wait for anything: far above every limit of these tests.
+/// The longest wait of a test for the server: far above every limit of these tests.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// A request that needs no key and has no body.
 const HEALTH: &str = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
@@ -95,7 +95,8 @@ async fn healthy(address: SocketAddr) {
     .await;
 }
 
-/// Opens more slow connections than the server permits. Waits until the server has ended all of them and serves new connections.
+/// Opens more slow connections than the server permits; see [`drip`]. Waits until the server has ended all of them and serves new
+/// connections. Checks that each slow connection received responses with the statuses `answers`.
 async fn check_drips(beginning: &str, answers: &[&str]) {
     const PLACES: usize = 8;
     let world = World::new().await;

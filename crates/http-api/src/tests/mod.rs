@@ -81,7 +81,7 @@ async fn send(world: &World, request: TestRequest) -> Seen {
 async fn send_to(app: &App, request: TestRequest) -> Seen {
     let response = match try_call_service(app, request.to_request()).await {
         Ok(response) => response.into_parts().1,
-        // For an error, the connection sends the error's response.
+        // A real connection also sends the error's response.
         Err(error) => error.error_response(),
     };
     let (status, headers) = (response.status().as_u16(), response.headers().iter());
@@ -96,12 +96,12 @@ async fn app(state: &Arc<AppState>, listener: Listener) -> App {
     boxed::rc_service(init_service(super::server::app(state.clone(), listener)).await)
 }
 
-/// Sends a GET with the account's key.
+/// Sends a GET with the account's API key.
 async fn get(world: &World, path: &str) -> Seen {
     send(world, TestRequest::get().uri(path).insert_header(("x-api-key", world.key.as_str()))).await
 }
 
-/// Sends a POST with the account's key and a JSON body; an empty `key` omits `Idempotency-Key`.
+/// Sends a POST with the account's API key and a JSON body. `key` is the `Idempotency-Key`; an empty text omits the header.
 async fn post(world: &World, path: &str, key: &str, body: &str) -> Seen {
     send(world, posting(world, path, key, body)).await
 }
@@ -112,13 +112,13 @@ fn posting(world: &World, path: &str, key: &str, body: &str) -> TestRequest {
     request.insert_header(("content-type", "application/json; charset=utf-8")).set_payload(body.to_owned())
 }
 
-/// Sends a request with this method, the account's key and a JSON body.
+/// Sends a request with this method, the account's API key and a JSON body.
 async fn with_method(world: &World, method: Method, path: &str, body: &str) -> Seen {
     let request = TestRequest::default().method(method).uri(path).insert_header(("x-api-key", world.key.as_str()));
     send(world, request.insert_header(("content-type", "application/json")).set_payload(body.to_owned())).await
 }
 
-/// Registers a webhook endpoint for these events, a JSON array. Returns the response.
+/// Registers a webhook endpoint for `events`, which is a JSON array. Returns the response.
 async fn register(world: &World, url: &str, events: &str) -> Seen {
     let made = post(world, "/v1/webhook-endpoints", "", &format!(r#"{{"url":"{url}","events":{events}}}"#)).await;
     assert_eq!(made.status, 201, "{made:?}");

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 
 use super::*;
 
-/// Limit of the compressed `OpenAPI` document, so that the reference loads fast.
+/// Limit of the compressed `OpenAPI` document, so that the page `/docs` loads fast.
 const MAX_DOCUMENT_BYTES: usize = 300 * 1024;
 
 #[actix_web::test]

@@ -37,7 +37,7 @@ use super::receivers::Receivers;
 use super::{App, Listener};
 use crate::representation::JsonRepresentation;
 
-/// Requests per window.
+/// The number of requests that [`Rates`] permits in its window.
 pub const LIMIT: u32 = 600;
 /// The secret part of the acquirer's callback path.
 pub const TOKEN: &str = "callback-token";
@@ -108,19 +108,19 @@ impl World {
         world
     }
 
-    /// Creates a key of the account.
+    /// Creates a key of the account with these scopes.
     pub async fn key_with(&self, scopes: Scopes) -> String {
         self.key_of(self.account.id, scopes).await
     }
 
-    /// Creates an account with that e-mail that may receive shares. Returns its key.
+    /// Creates an account that may receive shares, with the address `email`. Returns a key of the account.
     pub async fn beneficiary(&self, email: &str) -> String {
         let account = Account { email: email.to_owned(), ..an_account() };
         self.store.commit(steps::open_account(&account)).await.unwrap();
         self.key_of(account.id, Scopes::all()).await
     }
 
-    /// Creates a key of the account that is limited to one block of addresses.
+    /// Creates a key of the account that is valid only from the addresses of `block`, such as `203.0.113.0/24`.
     pub async fn key_from(&self, block: &str) -> String {
         self.key_like(ApiKeyRecord {
             scopes: Scopes::all(),

@@ -27,7 +27,7 @@ use crate::representation::values::Page;
 use crate::state::AppState;
 use crate::statement::list_error;
 
-/// The filter of the timeline that a query requests, and the form of the response.
+/// The query of the timeline: the requested transactions, and whether the response is a page or a file.
 pub struct TransactionQuery {
     filter: TransactionFilter,
     requested: Requested<Cursor>,
@@ -51,10 +51,10 @@ impl Part for TransactionQuery {
 impl IntoParams for TransactionQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         csv::parameters(vec![
-            parameters::word("type", "Only entries in this direction.", Direction::ALL.map(Direction::as_str)),
+            parameters::word("type", "Only transactions in this direction.", Direction::ALL.map(Direction::as_str)),
             parameters::word(
                 "status",
-                "Only entries in this status.",
+                "Only transactions in this status.",
                 TransactionStatus::ALL.map(TransactionStatus::as_str),
             ),
         ])
@@ -64,12 +64,12 @@ impl IntoParams for TransactionQuery {
 /// Returns a page of the timeline, newest first, or the whole timeline as CSV.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the invalid parameter; `rate_limit_exceeded` while another file of the account is read; an error of the store.
+/// `VALIDATION_ERROR` for an invalid parameter; `rate_limit_exceeded` while the account has an unfinished file; an error of the store.
 #[utoipa::path(
     operation_id = "listTransactions",
     tag = "transactions",
     summary = "Read the timeline",
-    description = "Charges, payouts and shares in other accounts' charges as one list, newest first, with cursor pagination. With `Accept: text/csv` the response is a file (RFC 4180) of all rows of the filter, without `limit` and `starting_after`. Scope: `transactions:read`.",
+    description = "Charges, payouts and shares in other accounts' charges as one list, newest first, with cursor pagination. With `Accept: text/csv` the response is a file (RFC 4180) of all rows that match the filter. Such a request must not have `limit` or `starting_after`. Scope: `transactions:read`.",
     params(TransactionQuery),
     responses(
         (status = 200, description = "A page of the timeline.", content(

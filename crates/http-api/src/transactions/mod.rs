@@ -17,7 +17,7 @@ use super::input::{Part, Parts};
 use super::percent;
 use crate::representation::transaction::TransactionRow;
 
-/// The id of an entry in the path: its direction and its key.
+/// The id of a transaction in the path: its direction and its key.
 #[derive(Debug)]
 pub struct EntryName(pub Direction, pub Uuid);
 
@@ -32,14 +32,14 @@ impl Part for EntryName {
 
 impl IntoParams for EntryName {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        parameters::in_path("id", "An entry's id (`txn_in_…` or `txn_out_…`).")
+        parameters::in_path("id", "A transaction's id (`txn_in_…` or `txn_out_…`).")
     }
 }
 
-/// Returns the row of an entry.
+/// Returns a transaction as the API shows it.
 ///
 /// # Errors
-/// `internal_error` if the store returned an entry that must not be shown.
+/// `internal_error` if the transaction is not visible yet or has invalid amounts. The store lists no such transaction.
 fn shown(transaction: &Transaction) -> Result<TransactionRow, ApiError> {
     TransactionRow::of(transaction).map_err(|error| ApiError::internal(error.to_string()))
 }

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::input::{JsonBody, Part, Parts};
 use crate::rules;
 
-/// The largest number of event types in a body, above the number of existing types.
+/// The largest number of event types in a body. Fewer types exist.
 pub const MAX_EVENTS: usize = 30;
 /// The value in `events` that subscribes to every type.
 const ALL: &str = "*";
@@ -65,7 +65,7 @@ impl From<NewWebhookEndpoint> for CreateEndpoint {
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookEndpointChange {
-    /// The URL.
+    /// The new URL: an https URL at a public address, unique within the account.
     #[schema(value_type = Option<String>, format = "uri", max_length = 500)]
     pub url: Option<WebhookUrl>,
     /// Types of events, or `*` for all types.

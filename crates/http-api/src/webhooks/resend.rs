@@ -19,7 +19,7 @@ use crate::named::{self, ById, InPath};
 use crate::reply;
 use crate::representation::webhook::Delivery;
 
-/// The parameter of the path with the delivery.
+/// The path parameter that has the delivery's id.
 const DELIVERY_ID: &str = "delivery_id";
 
 /// The id of a delivery in the path.
@@ -46,7 +46,7 @@ impl IntoParams for OneDelivery {
     operation_id = "resendWebhookDelivery",
     tag = "webhooks",
     summary = "Resend a delivery",
-    description = "Sends the delivery at once, with a new schedule of attempts and the same event id. A cancelled delivery stays cancelled. At most 20 tests and resends of an endpoint wait at a time; the next request is answered 429. Needs no body. Scope: `webhooks:write`.",
+    description = "Sends the delivery at once, with a new schedule of attempts and the same event id. A cancelled delivery stays cancelled. At most 20 test deliveries and resends of an endpoint wait at a time; a further request is answered 429. Needs no body. Scope: `webhooks:write`.",
     params(ById<kind::Endpoint>, OneDelivery),
     responses(
         (status = 202, description = "The delivery.", body = Delivery, example = json!(examples::pending_delivery())),

@@ -17,7 +17,7 @@ use crate::named::ById;
 use crate::reply;
 use crate::representation::webhook::WebhookEndpointWithSecret;
 
-/// Replaces the secret of an endpoint. The new secret is shown only once; for a grace period the previous one also
+/// Replaces the secret of an endpoint. The new secret is shown only once. For a grace period the previous secret also
 /// signs.
 ///
 /// # Errors
@@ -26,7 +26,7 @@ use crate::representation::webhook::WebhookEndpointWithSecret;
     operation_id = "rotateWebhookSecret",
     tag = "webhooks",
     summary = "Rotate the secret of a webhook endpoint",
-    description = "The previous secret also signs for `grace_seconds`, so that receivers can change without a gap. At most two secrets sign. The body is optional. Scope: `webhooks:write`.",
+    description = "The previous secret also signs for `grace_seconds`, so that receivers can change without a gap. At most two secrets sign at a time. The body is optional. Scope: `webhooks:write`.",
     params(ById<kind::Endpoint>),
     request_body(content = Option<SecretRotation>, example = json!(examples::literal(r#"{"grace_seconds":86400}"#))),
     responses(

@@ -1,4 +1,4 @@
-//! Finds the change sets of a batch that have to wait for another transaction, so that the others commit without them.
+//! Finds the change sets of a batch that have to wait for another transaction, so that the other change sets commit without them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,8 +37,8 @@ pub(super) fn locked(
     Ok(locked)
 }
 
-/// Adds to `waiting` the later change sets that share an idempotency record, a unique value or a record with a waiting one. Balances and
-/// counters may change in any order, so change sets that share only balances or counters do not wait for each other.
+/// Adds to `waiting` each later change set that shares an idempotency record, a unique value or a record with one in `waiting`. Change sets
+/// that share only balances or counters do not wait for each other, because balances and counters may change in any order.
 pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usize>) {
     let mut held = TouchedKeys::default();
     for (place, change) in changes.iter().enumerate() {

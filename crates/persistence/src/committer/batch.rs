@@ -8,10 +8,10 @@
 //!    of accepted change sets are collected (`plan`).
 //! 4. All accepted writes are executed together with the batch's own id, and committed (`ops`).
 //!
-//! The optimistic path leaves step 2 out. It inserts rows, and updates rows with guards (the version, the fence). If a guard misses, the
-//! database refuses a statement, or a rule refuses a change set, the batch is rolled back and runs again on the pessimistic path. A batch
-//! that touches a key twice runs on the pessimistic path at once. The pessimistic path guards new rows as well (`ON CONFLICT DO NOTHING`),
-//! because a row that does not exist cannot be locked. Refused change sets are never written.
+//! The optimistic path leaves step 2 out. It inserts rows, and updates a row only under a guard: the stored version or fence must be the
+//! expected one. If a guard misses, the database refuses a statement, or a rule refuses a change set, the batch is rolled back and runs
+//! again on the pessimistic path. A batch that touches a key twice runs on the pessimistic path at once. The pessimistic path guards new
+//! rows as well (`ON CONFLICT DO NOTHING`), because a row that does not exist cannot be locked. Refused change sets are never written.
 //!
 //! If the engine supports it, an optimistic batch that locks nothing is one statement and one round trip. That statement also commits. If
 //! it fails for a reason other than a missed guard or a lock, the outcome of the batch is looked up, as after a failed COMMIT.
@@ -19,7 +19,7 @@
 //! Every step can wait for a lock of another transaction. Each wait has a short limit. If a batch of several change sets reaches the limit:
 //!
 //! 1. The locked rows are found without waiting (`apart`). The change sets that touch them are returned as [`Outcome::Locked`], and the
-//!    others run again.
+//!    other change sets run again.
 //! 2. If no locked row is found, another transaction may have inserted a row that this batch inserts too. Then the change sets run singly.
 //!    Change sets that reach the limit again are returned as [`Outcome::Stuck`].
 //!
@@ -43,7 +43,7 @@ use crate::error::Fault;
 use crate::hints::Hints;
 use crate::sql::Session;
 
-/// The largest number of runs of a batch before its change sets run singly, and of a single change set before it fails.
+/// The largest number of attempts. After them, the change sets of a batch run singly, and a single change set fails.
 const ATTEMPTS: u32 = 5;
 /// The wait after the first conflict. Each further conflict doubles the wait.
 const BACKOFF: Duration = Duration::from_millis(2);
@@ -57,8 +57,8 @@ type Verdicts = Vec<Result<Committed, CommitError>>;
 pub(super) enum Outcome {
     /// The change set is durable, or was refused.
     Judged(Result<Committed, CommitError>),
-    /// The change set is not written. Either another transaction has locked one of its rows, or an earlier change set with a common key was
-    /// not written.
+    /// The change set is not written. Either another transaction has locked one of its rows, or an earlier change set with a common key
+    /// has to wait.
     Locked,
     /// The change set is not written: it waited too long for a lock, and no locked row is visible.
     Stuck,
@@ -76,7 +76,7 @@ enum Ended {
 enum Written {
     /// Everything accepted is written, with this batch id. The last field lists the queues that received new deliveries.
     Marked(Verdicts, String, Vec<EndpointQueue>),
-    /// There is nothing to write.
+    /// There is nothing to write, for example because every change set was refused.
     Nothing(Verdicts),
     /// A guard missed, or a change set was refused on the optimistic path.
     Misjudged,
@@ -127,7 +127,7 @@ impl<'e> Runner<'e> {
                     tries = tries.saturating_add(1);
                     last = text;
                 }
-                // A lost connection does not count as an attempt: the lane waits for a restarting server as long as a caller waits.
+                // A lost connection does not count as an attempt: until the deadline, the lane waits for a server that restarts.
                 Err(Fault::Lost(text)) => {
                     thread::sleep(RECONNECT);
                     last = text;
@@ -165,7 +165,7 @@ impl<'e> Runner<'e> {
         let (engine, batch) = (self.engine, self.ids.next_uuid().to_string());
         let mark = [outcome::committed(&batch, Timestamp::UNIX_EPOCH)];
         let mut done = Ok(false);
-        // The first failure may only reveal a connection that was lost long ago.
+        // Two attempts, because the first may fail only on a connection that was lost long ago.
         for _ in 0..2 {
             done = self.session().and_then(|session| engine.apply(session, &mark));
             let Err(fault) = done else { break };
@@ -174,13 +174,13 @@ impl<'e> Runner<'e> {
         done.map(drop)
     }
 
-    /// Returns the positions of the change sets that have to wait: `stuck`, those with a locked row, and later ones that share a key with a
-    /// waiting one.
+    /// Returns the positions of the change sets that have to wait: those in `stuck`, and those that touch a locked row. Later change sets
+    /// that share a key with one of them have to wait too.
     pub(super) fn waiting(&mut self, changes: &[&ChangeSet], mut stuck: BTreeSet<usize>) -> BTreeSet<usize> {
         let engine = self.engine;
         match self.session().and_then(|session| apart::locked(engine, session, changes)) {
             Ok(locked) => stuck.extend(locked),
-            // A whole table is locked, not a row.
+            // The search never waits for a row, so a whole table is locked.
             Err(Fault::Locked(_)) => stuck.extend(0..changes.len()),
             Err(fault) => {
                 let fault = self.abort(fault);
@@ -206,8 +206,8 @@ impl<'e> Runner<'e> {
         (0..changes.len()).map(outcome).map(|outcome| outcome.unwrap_or(Outcome::Locked)).collect()
     }
 
-    /// Runs the change sets singly, so that one bad row does not affect the others. Change sets that share a key with an earlier unwritten
-    /// one are not run.
+    /// Runs the change sets singly, so that one bad row does not affect the other change sets. A change set is not run if it shares a key
+    /// with an earlier one that has to wait.
     fn one_by_one(&mut self, changes: &[&ChangeSet], deadline: Instant) -> Vec<Outcome> {
         let (mut held, mut outcomes) = (TouchedKeys::default(), Vec::with_capacity(changes.len()));
         for change in changes {

@@ -1,11 +1,11 @@
 //! Runs a lane, the thread that commits the change sets of some accounts. The lane sets aside the change sets that wait for locks of
 //! other transactions.
 //!
-//! At every turn the lane searches for the locked rows of the change sets that are set aside, without waiting for a lock. If the lock that
-//! a change set waits for is not visible, the lane tries the commit again with a brief wait. So a locked row delays only the change sets
-//! that need it. The lane also sets a change set aside if an earlier one that is set aside has the same idempotency record, unique value
-//! or record. So changes of one record stay in order. A change set is dropped when the deadline of its caller passes; nothing of it was
-//! written.
+//! At every turn of its loop, the lane searches for the locked rows of the change sets that are set aside, without waiting for a lock.
+//! If the lock that a change set waits for is not visible, the lane tries the commit again with a brief wait. So a locked row delays only
+//! the change sets that need it. The lane also sets a change set aside if an earlier one that is set aside has the same idempotency
+//! record, unique value or record. So changes of one record stay in order. A change set is dropped when the deadline of its caller passes;
+//! nothing of it was written.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -62,7 +62,7 @@ impl<'e> Lane<'e> {
         Self { queue, runner, max_batch, aside: Vec::new(), had_aside: false, probes: Vec::new(), pulse }
     }
 
-    /// Works until the queue is closed and all its messages have their verdict.
+    /// Works until the queue is closed and all its messages are answered.
     pub(super) fn work(mut self) {
         while let Some(jobs) = self.next_jobs() {
             if !jobs.is_empty() {
@@ -81,8 +81,8 @@ impl<'e> Lane<'e> {
         if jobs.is_empty() {
             let first = self.queue.blocking_recv()?;
             self.receive(first, &mut jobs);
-            // Callers that have just received a verdict soon send their next change. A batch with only one change set would make the others
-            // wait. `yield_now` returns at once if no other thread is ready to run.
+            // Callers that have just received a verdict soon queue their next change set. The lane yields to them first: a batch of only
+            // one change set would make the others wait. `yield_now` returns at once if no other thread is ready to run.
             thread::yield_now();
         } else {
             self.had_aside = true;
@@ -115,7 +115,7 @@ impl<'e> Lane<'e> {
         let answer = self.runner.probe();
         self.pulse.note(answer.is_ok());
         for probe in self.probes.drain(..) {
-            // A caller that stopped waiting sends a new probe later.
+            // The send fails if the caller stopped waiting. Such a caller sends a new probe later.
             let _ = probe.send(answer.clone());
         }
     }

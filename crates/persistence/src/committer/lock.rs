@@ -20,10 +20,10 @@ use crate::error::Fault;
 use crate::rows::{event, ledger};
 use crate::sql::Session;
 
-/// The largest number of times that a batch inserts missing balances. A batch inserts at most once for transfers and once for under-funded
-/// blocks; the other two inserts are a reserve.
+/// The largest number of times that a batch inserts missing rows. A batch inserts at most once for transfers and events, and once for
+/// under-funded blocks; the other two inserts are a reserve.
 const MAX_INSERTS: u32 = 4;
-/// The largest number of times that a batch begins again before the attempt fails.
+/// The largest number of times that a batch begins its transaction before the attempt fails.
 const MAX_PASSES: u32 = 12;
 
 /// Begins the transaction and locks the rows of the batch.

@@ -1,5 +1,5 @@
-//! The group committer: all waiting change sets become one transaction. Change sets that arrive during its commit become the next
-//! transaction.
+//! The group committer: all change sets that wait for a lane become one transaction. Change sets that arrive during its commit become the
+//! next transaction.
 //!
 //! A lane is a thread with its own connection and a bounded queue, and serves some of the accounts. The path of a change set:
 //!
@@ -7,8 +7,8 @@
 //! 2. `lane` receives all waiting change sets. The lane does not wait until a batch is full.
 //! 3. `batch` runs them as one transaction: locks, judgment, writes, COMMIT. That module documents the order of steps and the handling of
 //!    failures.
-//! 4. Every caller receives its verdict. If another transaction keeps rows locked, `lane` sets the change set aside. The change set stays
-//!    there until the rows are free or the caller's deadline passes. The lane continues with the other change sets.
+//! 4. Every caller receives its verdict. If another transaction keeps a row locked, `lane` sets the change sets that need the row aside,
+//!    until the row is free or the caller's deadline passes. Meanwhile the lane continues with the other change sets.
 //!
 //! `cais_commit_rules` judges the change sets; the files here load its snapshot and write its effects. `lock` and `observe` load the
 //! snapshot. `plan` collects the writes of a batch, and `ops` turns them into statements. `apart` finds the change sets that wait for locks
@@ -176,7 +176,8 @@ fn lane_of(change: &ChangeSet, lanes: usize) -> Option<usize> {
     usize::from(shard).checked_rem(lanes)
 }
 
-/// Returns the account of the first part that has one; `None` for a change set without an account, which the first lane commits.
+/// Returns the account of a change set, which is that of its first part with an account. Returns `None` without such a part; the first lane
+/// commits such a change set.
 fn account_of(change: &ChangeSet) -> Option<AccountId> {
     let key_account = change.idempotency.as_ref().map(|change| change.name().account);
     key_account

@@ -44,7 +44,7 @@ static UNDER_FUNDED_BLOCKS: Lookup = Lookup::new(
     "b",
     &["account_id"],
 );
-/// The condition `state <> 'deleted'` makes the partial index of visible endpoints usable.
+/// The condition `state <> 'deleted'` is that of the partial index of visible endpoints, and makes the index usable.
 static ENDPOINTS: Lookup = Lookup::of(
     || names::<EndpointRow<'_>>("w"),
     "(SELECT * FROM webhook_endpoints WHERE state <> 'deleted' AND state <> 'disabled') AS w",
@@ -52,8 +52,8 @@ static ENDPOINTS: Lookup = Lookup::of(
     &["account_id"],
 );
 
-/// The lookups of rows other than records, for the test of their plans. The lookups of under-funded blocks and of endpoints, which use
-/// partial indexes, have their own test.
+/// The lookups of rows other than records, for the test of their query plans. The lookups of under-funded blocks and of endpoints use
+/// partial indexes and have their own test.
 #[cfg(test)]
 pub(crate) static LOOKUPS: [&Lookup; 6] = [&IDEMPOTENCY_RECORDS, &WITHIN, &EVERYWHERE, &BALANCES, &COUNTERS, &BLOCKS];
 
@@ -125,7 +125,7 @@ pub(super) fn blocks(
     Ok(blocks)
 }
 
-/// Returns the active and inactive endpoints of these accounts. An account without any endpoint has an empty entry.
+/// Returns the active and inactive endpoints of these accounts. An account without any endpoint has an empty map.
 pub(super) fn endpoints(
     engine: &dyn Engine,
     session: &mut dyn Session,

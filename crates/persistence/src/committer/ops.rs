@@ -38,8 +38,7 @@ impl<'a> Op<'a> {
     }
 }
 
-/// Returns the statements of a batch, without those that have no rows. Balances come last, before the batch id alone, because other
-/// transactions wait for their rows.
+/// Returns the statements of a batch, without those that have no rows. The balances come last; only the batch id follows them.
 pub(crate) fn ops<'a>(plan: &'a BatchPlan<'a>, batch: &'a str, at: Timestamp, mode: Mode) -> Vec<Op<'a>> {
     let mut ops = Vec::new();
     reservations(plan, &mut ops);
@@ -123,7 +122,7 @@ fn idempotency_records<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     ops.push(Op::guarded(&idempotency::UPDATE, changed));
 }
 
-/// Adds the statements of records, in one order on every node.
+/// Adds the statements of records in the order of their SQL text, which is the same on every node.
 fn records<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
     let mut records: BTreeMap<&str, Op<'a>> = BTreeMap::new();
     for write in plan.records.values() {

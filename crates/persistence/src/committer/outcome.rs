@@ -2,7 +2,7 @@
 //!
 //! A batch writes its id as committed in its own transaction. [`abort_if_uncommitted`] inserts the same id as aborted in a transaction of
 //! its own. If the lost transaction is still open, the insert waits for its end. If the insert succeeds, the lost transaction can never
-//! commit. If the id exists, its stored outcome holds. The presence of the id alone does not prove a commit. After a lost reply to an
+//! commit. If the id exists, its stored outcome holds. The presence of the id alone does not prove a commit: after a lost reply to an
 //! abort, the next abort finds the id that the first abort inserted.
 
 use jiff::Timestamp;

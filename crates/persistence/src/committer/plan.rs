@@ -20,7 +20,7 @@ pub(crate) struct IdempotencyWrite<'a> {
     pub(crate) new: Option<(&'a NewIdempotencyRecord, Timestamp)>,
     /// The fence that the stored record must have, if it is not new.
     pub(crate) read: i64,
-    /// The content that changes.
+    /// The lease, its fence, and the stored answer after the batch.
     pub(crate) standing: Standing<'a>,
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct RecordWrite<'a> {
     pub(crate) read: Option<i64>,
     /// The version afterwards.
     pub(crate) version: i64,
-    /// The record as the last write of the batch has it.
+    /// The content that the last write of the batch gives to the record.
     pub(crate) record: &'a AnyRecord,
 }
 
-/// The accepted change sets of a batch with their effects, in key order.
+/// The writes of all accepted change sets of a batch. The maps and sets are in key order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct BatchPlan<'a> {
     pub(crate) idempotency_records: BTreeMap<&'a IdempotencyRef, IdempotencyWrite<'a>>,

@@ -35,7 +35,7 @@ impl<'a> TouchedKeys<'a> {
         touched
     }
 
-    /// Returns whether the two have a key in common.
+    /// Returns whether `self` and `other` have a key in common.
     pub(super) fn meets(&self, other: &Self) -> bool {
         !self.idempotency_records.is_disjoint(&other.idempotency_records)
             || !self.reservations.is_disjoint(&other.reservations)
