@@ -6,12 +6,12 @@ use crate::decimal::{self, DecimalError};
 
 /// The maximum number of integer digits in the text of an amount.
 const MAX_INTEGER_DIGITS: u32 = 12;
-/// The number of decimals of the currency.
+/// The number of decimals of an amount in reais.
 const DECIMALS: u32 = 2;
 /// The number of centavos in one real.
 const CENTAVOS_PER_REAL: u64 = 100;
 
-/// An amount in BRL, in centavos. Negative amounts are debits.
+/// An amount in BRL, in centavos. In an entry of a ledger account, a negative amount is a debit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(i64);
 

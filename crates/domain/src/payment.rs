@@ -1,4 +1,4 @@
-//! A received Pix: the acquirer's record, and the role of the payment for its charge.
+//! The payment of a charge: a received Pix as the acquirer recorded it, and the role of this payment for the charge.
 
 use jiff::Timestamp;
 
@@ -26,23 +26,23 @@ named! {
     pub enum PaymentRole {
         /// The payment settled the charge.
         Settles = "settles",
-        /// Another payment settled the charge before, or the charge was not issued.
+        /// Another payment settled the charge before, or the charge was in creation or abandoned.
         Extra = "extra",
-        /// The payment was below the charge's amount.
+        /// The charge waited for a payment, and this payment was below the charge's amount.
         Short = "short",
     }
 }
 
-/// The reason why a payment, or a part of it, was unexpected.
+/// The reason why a payment, or a part of it, did not settle the charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnexpectedReason {
     /// The payment paid the charge and exceeded its amount.
     Overpaid,
     /// Another payment had settled the charge before.
     Duplicate,
-    /// The payment was below the amount of an unpaid charge.
+    /// The payment was below the amount of a charge that waited for a payment.
     Underpaid,
-    /// The charge is in creation or abandoned, so it is not visible.
+    /// The charge was in creation or abandoned, so the payment could not settle the charge.
     Late,
 }
 
@@ -78,9 +78,9 @@ pub struct UnexpectedPayment {
 /// A credited payment, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreditedPayment {
-    /// The acquirer's record.
+    /// The Pix, as the acquirer recorded it.
     pub payment: Payment,
-    /// The owner of the money.
+    /// The account of the charge.
     pub account: AccountId,
     /// The charge whose txid the Pix carried.
     pub charge: ChargeId,
@@ -88,8 +88,10 @@ pub struct CreditedPayment {
     pub role: PaymentRole,
     /// The instant of the credit.
     pub credited_at: Timestamp,
-    /// The sum of refunds, completed or in flight, of the part beyond the charge's amount. The store computes this sum
-    /// from the refunds. Each change of the sum also changes the charge's version. So the charge must be read before
-    /// the payment: a commit with an outdated sum then fails with `Stale`.
+    /// The part of this payment's refunds, completed or in flight, that does not count as a refund of the charge. The
+    /// store computes this sum from the refunds.
+    ///
+    /// Read the charge before the payment. Each change of the sum also changes the charge's version, so a commit with
+    /// an outdated sum fails with `Stale`.
     pub refunded_beyond: Money,
 }

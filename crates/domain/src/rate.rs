@@ -12,13 +12,13 @@ use crate::money::{Money, MoneyError};
 const MAX_INTEGER_DIGITS: u32 = 3;
 /// The maximum number of decimals of a percentage.
 const DECIMALS: u32 = 4;
-/// The number of ten-thousandths of a percent in 100 %.
+/// 100 %, in ten-thousandths of a percent.
 const WHOLE: i64 = 1_000_000;
 
-/// The rule for a fraction of the last unit, for example of a centavo.
+/// The rule for rounding a value to whole units, for example to whole centavos.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// Rounds to the nearest unit. Exactly half a unit is rounded to the even unit.
+    /// Rounds to the nearest unit. A value exactly between two units is rounded to the even one of them.
     HalfEven,
     /// Rounds down, towards minus infinity.
     Floor,
@@ -77,7 +77,7 @@ impl Percentage {
         Ok(Self(BigDecimal::new(BigInt::from(scaled), i64::from(DECIMALS)).normalized()))
     }
 
-    /// Returns the number, between 0 and 100.
+    /// Returns the number in percent, from 0 to 100.
     #[must_use]
     pub const fn as_decimal(&self) -> &BigDecimal {
         &self.0
@@ -92,7 +92,7 @@ impl Percentage {
     /// Returns this percentage of an amount. The exact result is rounded once, to a whole centavo.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`], impossible for percentages up to 100.
+    /// [`MoneyError::OutOfRange`], impossible because a percentage is at most 100.
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
     pub fn of(&self, amount: Money, rounding: Rounding) -> Result<Money, MoneyError> {
         let hundredth = BigDecimal::new(BigInt::from(1), 2);
@@ -101,7 +101,7 @@ impl Percentage {
         rounded.to_i64().map(Money::from_centavos).ok_or(MoneyError::OutOfRange)
     }
 
-    /// Returns whether the percentages sum to at most 100 %.
+    /// Returns whether the sum of the percentages is at most 100 %.
     #[must_use]
     #[expect(clippy::arithmetic_side_effects, reason = "a BigDecimal grows instead of overflowing")]
     pub fn fit_in_whole(shares: &[Self]) -> bool {

@@ -7,20 +7,21 @@ use crate::ids::{AccountId, ChargeId};
 use crate::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, Transfer};
 use crate::money::Money;
 
-/// The part of a Pix that its receiver cannot use yet. A Pix has at most one release.
+/// The release of a Pix: the part of the Pix that was credited to `pending`, and the instant at which this part can
+/// move to `available`. A Pix has at most one release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
-    /// The owner of the money.
+    /// The account of the charge.
     pub account: AccountId,
     /// The Pix.
     pub end_to_end_id: EndToEndId,
-    /// The charge of the Pix.
+    /// The charge to which the Pix was credited.
     pub charge: ChargeId,
-    /// The amount that waits.
+    /// The amount that was credited to `pending`.
     pub amount: Money,
-    /// The instant from which the receiver can use the money.
+    /// The instant from which the release can be made.
     pub due_at: Timestamp,
-    /// The instant of the release. `None` while the money waits.
+    /// The instant at which the release was made. `None` while the money waits.
     pub released_at: Option<Timestamp>,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,
@@ -48,9 +49,11 @@ impl Release {
         (delay_s > 0 && amount.is_positive()).then_some(release)
     }
 
-    /// Returns the release and its transfer. Returns `None` if the release is not due yet or was made before.
+    /// Makes the release. Returns the changed record, and the transfer from `pending` to `available`. Returns `None` if
+    /// the release is not due yet, or was made before.
     ///
-    /// The moved amount is lower if infractions seized money from `pending`: see [`Transfer::is_net_of_seized`].
+    /// If infractions seized money from `pending`, the store moves less than the amount of the transfer: see
+    /// [`Transfer::is_net_of_seized`].
     #[must_use]
     pub fn release(self, at: Timestamp) -> Option<(Self, Transfer)> {
         if self.released_at.is_some() || at < self.due_at {

@@ -1,5 +1,5 @@
-//! An operator's decision on a record in review, as plain data. The same value is displayed, stored until its
-//! confirmation, and executed.
+//! An operator's decision on a record in review, as plain data. The same value is shown to the operator, stored until
+//! the operator confirms the decision, and then executed.
 
 use crate::acquirer_name::AcquirerName;
 use crate::crypto::ProcessorId;
@@ -15,8 +15,8 @@ pub const MAX_NOTE_CHARS: usize = 500;
 pub enum InfractionDecision {
     /// The dispute was rejected.
     Won,
-    /// The dispute was accepted and the amount was returned. `None` stands for the disputed amount, or for the rest of
-    /// the Pix if the rest is lower.
+    /// The dispute was accepted and the amount was returned. `None` stands for the disputed amount, or for the part of
+    /// the Pix that can still be blocked, if that part is smaller.
     Lost(Option<Money>),
     /// The dispute was withdrawn.
     Cancelled,
@@ -27,25 +27,26 @@ pub enum InfractionDecision {
 pub enum WithdrawalDecision {
     /// The coins were sent, in this transaction on the chain.
     Sent {
-        /// The transaction on the chain.
+        /// The hash of the transaction, as the operator wrote it.
         tx_hash: Text,
     },
-    /// The coins will never be sent. The amount and the fee return to the account.
+    /// The coins will never be sent. The amount and the fee return to `available`.
     Failed,
 }
 
 /// The decision on a payment to the address of a crypto deposit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentDecision {
-    /// This amount is credited, without a fee.
+    /// This amount is credited. No fee is subtracted.
     Credit(Money),
-    /// All coins are credited at the rate of the deposit, less the fee.
+    /// All coins of the payment are credited at the rate of the deposit, less the fee.
     CreditAtRate,
-    /// No further money is credited.
+    /// No money is credited. An earlier credit of the payment stays.
     Dismiss,
 }
 
-/// A decision and its record. `seen` is the version of the record that the operator saw.
+/// A decision, and the record that it concerns. `seen` is the version of the record that the operator saw. If the
+/// record has another version when the decision is executed, the decision is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewDecision {
     /// Ends an infraction.
@@ -57,8 +58,8 @@ pub enum ReviewDecision {
         /// The decision.
         decision: InfractionDecision,
     },
-    /// Ends a crypto withdrawal. No version is stored, because each look-up changes the version. Instead the processor
-    /// is read again before the decision.
+    /// Ends a crypto withdrawal. The decision has no version, because each look-up at the processor changes the version
+    /// of the withdrawal. Instead, the withdrawal is read again at the processor before the decision is executed.
     Withdrawal {
         /// The withdrawal.
         id: CryptoWithdrawalId,
@@ -67,9 +68,9 @@ pub enum ReviewDecision {
     },
     /// Ends the review of a payment to the address of a crypto deposit.
     Payment {
-        /// The processor of the payment.
+        /// The processor that received the payment.
         processor: AcquirerName,
-        /// The payment.
+        /// The processor's id of the payment.
         id: ProcessorId,
         /// The version of the payment that the operator saw.
         seen: i64,
@@ -78,7 +79,7 @@ pub enum ReviewDecision {
     },
 }
 
-/// The reason why a text is not a note.
+/// The reason why a text is not valid as a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
     /// The text is empty.
@@ -89,7 +90,8 @@ pub enum NoteError {
     Text(#[from] TextError),
 }
 
-/// Parses the reason of a decision, or the transaction of a withdrawal: one line that is not empty.
+/// Parses a note of the operator: the reason of a decision, or the transaction of a withdrawal. A note is one line, and
+/// not empty. Blanks at both ends are removed.
 ///
 /// # Errors
 /// [`NoteError`].
@@ -101,7 +103,7 @@ pub fn parse_note(text: &str) -> Result<Text, NoteError> {
 }
 
 impl ReviewDecision {
-    /// Returns the name of the decision. The audit log uses the same name.
+    /// Returns the name of this kind of decision, such as `infraction.resolve`. The audit log uses the same name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -111,7 +113,8 @@ impl ReviewDecision {
         }
     }
 
-    /// Returns the values of the decision, one per line.
+    /// Returns the id of the record and the values of the decision, one per line. [`ReviewDecision::parse`] reads this
+    /// text.
     #[must_use]
     pub fn terms(&self) -> String {
         match self {
@@ -133,8 +136,8 @@ impl ReviewDecision {
         }
     }
 
-    /// Returns the decision with this name and these values. Returns `None` if the name is unknown or a value is
-    /// invalid.
+    /// Parses the texts of [`ReviewDecision::name`] and [`ReviewDecision::terms`]. Returns `None` if the name is
+    /// unknown or a value is invalid.
     #[must_use]
     pub fn parse(name: &str, terms: &str) -> Option<Self> {
         let positive = |text: &str| Money::parse(text).ok().filter(|money| money.is_positive());

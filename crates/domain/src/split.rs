@@ -1,11 +1,11 @@
-//! The division of a charge's net amount among accounts.
+//! The split of a charge: the shares of other accounts in its net amount.
 
 use std::fmt;
 
 use crate::ids::AccountId;
 use crate::rate::Percentage;
 
-/// The maximum number of recipients. The charge's creator is not counted.
+/// The maximum number of shares in a split. The part that stays with the charge's creator is not a share.
 pub const MAX_SHARES: usize = 5;
 
 /// An account's share in a charge.
@@ -13,7 +13,7 @@ pub const MAX_SHARES: usize = 5;
 pub struct Share {
     /// The account that receives the share.
     pub recipient: AccountId,
-    /// The part of the net amount, greater than zero.
+    /// The percentage of the charge's net amount. Greater than zero.
     pub percentage: Percentage,
 }
 
@@ -33,7 +33,7 @@ pub enum SplitError {
     /// An account occurs twice. The value is the index of the second share.
     #[error("names a recipient twice")]
     Twice(usize),
-    /// The sum exceeds 100 %.
+    /// The sum of the percentages exceeds 100 %.
     #[error("the percentages must sum to at most 100")]
     AboveWhole,
 }
@@ -42,7 +42,7 @@ impl Split {
     /// A split without shares.
     pub const NONE: Self = Self(Vec::new());
 
-    /// Creates a split.
+    /// Creates a split from its shares.
     ///
     /// # Errors
     /// [`SplitError`], for the first violated rule.
@@ -66,7 +66,7 @@ impl Split {
         Ok(Self(shares))
     }
 
-    /// Returns the shares in their original order.
+    /// Returns the shares in the order in which they were given.
     #[must_use]
     pub fn shares(&self) -> &[Share] {
         &self.0

@@ -11,7 +11,7 @@ pub enum LineBreaks {
     Refused,
 }
 
-/// A text that was checked when it was parsed. The text may be empty.
+/// A text that passed the checks of [`Text::parse`]. The text may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(String);
 
@@ -52,9 +52,9 @@ impl Text {
     }
 }
 
-/// Checks the rules of [`Text`] for types that have a text of their own.
+/// Checks the rules of [`Text`] for a type that stores its text itself, without a [`Text`].
 pub(crate) fn check(text: &str, max_chars: usize, line_breaks: LineBreaks) -> Result<(), TextError> {
-    // A single character beyond the limit is enough for the error, so the rest is not counted.
+    // The count stops at the first character beyond the limit, so a very long text costs no more.
     if text.chars().nth(max_chars).is_some() {
         return Err(TextError::TooLong { max_chars });
     }

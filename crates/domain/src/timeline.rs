@@ -1,4 +1,5 @@
-//! The timeline: one form and one set of statuses for charges, payouts and split credits.
+//! The timeline of an account: charges, payouts and split credits in one list, with common statuses. A split credit is
+//! a credited share in a charge of another account.
 
 use crate::charge::ChargeStatus;
 use crate::payout::PayoutStatus;
@@ -18,13 +19,13 @@ named! {
     /// The status of a timeline entry.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum TransactionStatus {
-        /// The payer has not paid yet.
+        /// The charge waits for its payment.
         Pending = "pending",
-        /// The money is in flight.
+        /// The outcome of the payout is open.
         Processing = "processing",
-        /// The money arrived.
+        /// The charge was paid, the share was credited, or the payout was completed.
         Completed = "completed",
-        /// The money will never arrive.
+        /// The payout failed.
         Failed = "failed",
         /// The charge was cancelled or has expired.
         Cancelled = "cancelled",

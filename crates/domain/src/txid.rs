@@ -1,4 +1,4 @@
-//! The identifier of a charge at the acquirer (API Pix 2.9.0, `txid` of a `cob`).
+//! The identifier of a charge at the acquirer (API Pix 2.9.0: the `txid` of a `cob`, an immediate charge).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Chooses the format that a caller prefers (RFC 9110, section 12.5.1).
+//! Chooses the format of a list by the header `Accept` of the request (RFC 9110, section 12.5.1).
 
 use actix_web::http::header::{ACCEPT, HeaderMap};
 
@@ -11,16 +11,18 @@ pub enum Format {
     Csv,
 }
 
-/// The preference of a caller for a format: the quality in thousandths, and the exactness of the media range that names the format. The
-/// exactness is 3 for the type itself, 2 for `type/*`, 1 for `*/*`, and 0 if no range names the format.
+/// The preference of a caller for a format. The most exact media range that includes the format decides. Preferences are compared by
+/// quality, then by exactness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Preference {
+    /// The quality of the media range, in thousandths.
     quality: u16,
+    /// The exactness of the media range: 3 for the type itself, 2 for `type/*`, 1 for `*/*`, 0 if no range includes the format.
     exactness: u8,
 }
 
-/// Returns the format that the caller prefers. CSV is chosen if its quality is higher than that of JSON, or equal with a more exact media
-/// range. Otherwise JSON is chosen.
+/// Returns the format that the caller prefers. CSV is chosen if its quality is higher than the quality of JSON. With equal qualities above
+/// zero, CSV is chosen if its media range is more exact. Otherwise JSON is chosen.
 #[must_use]
 pub fn preferred(headers: &HeaderMap) -> Format {
     let (mut json, mut csv) = (Preference::default(), Preference::default());
@@ -34,7 +36,8 @@ pub fn preferred(headers: &HeaderMap) -> Format {
     if csv.quality > 0 && csv > json { Format::Csv } else { Format::Json }
 }
 
-/// Returns a media range or a coding without its parameters, and its quality; `None` if the quality is malformed.
+/// Reads an item of `Accept` or `Accept-Encoding`. Returns the media range or the coding without its parameters, and its quality in
+/// thousandths. Without a quality, an item has the quality 1,000. Returns `None` if the quality is malformed.
 pub fn read(range: &str) -> Option<(&str, u16)> {
     let mut parts = range.split(';').map(str::trim);
     let range = parts.next()?;
@@ -42,7 +45,7 @@ pub fn read(range: &str) -> Option<(&str, u16)> {
     Some((range, quality.map_or(Some(1_000), thousandths)?))
 }
 
-/// Parses a quality (`0`, `1`, or either with up to three decimals; at most 1). Returns thousandths.
+/// Parses a quality: a number from 0 to 1 with at most three decimals. Returns the quality in thousandths.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let well_formed =
@@ -51,7 +54,8 @@ fn thousandths(text: &str) -> Option<u16> {
     value.parse().ok().filter(|value| well_formed && *value <= 1_000)
 }
 
-/// Records a range if it names the format more exactly than the recorded range.
+/// Records the quality of a media range, if the range includes the format more exactly than the recorded range. `exact` is the media type
+/// of the format, and `family` is its `type/*`.
 fn note(known: &mut Preference, range: &str, quality: u16, [exact, family]: [&str; 2]) {
     let exactness = match range {
         _ if range.eq_ignore_ascii_case(exact) => 3,

@@ -31,39 +31,39 @@ pub struct PayoutTerms {
     pub amount: Money,
     /// The service's fee, in addition to the amount. The fee is fixed when the payout is created.
     pub fee: Money,
-    /// The recipient's key.
+    /// The Pix key of the recipient.
     pub pix_key: PixKey,
-    /// The document that the owner of the key must have, if the merchant requires this check.
+    /// The CPF or CNPJ that the recipient must have. `None` if the merchant does not request this check.
     pub recipient_document: Option<Document>,
     /// Free text that the recipient sees.
     pub description: Option<Text>,
     /// The merchant's identifier of the payout.
     pub external_id: Option<ExternalId>,
-    /// The origin of the request.
+    /// The channel of the request: the API or the dashboard.
     pub origin: Origin,
 }
 
 impl PayoutTerms {
-    /// Returns the amount plus the fee. This sum leaves the account's balance.
+    /// Returns the amount plus the fee: the sum that [`Payout::hold`] debits from `available`.
     ///
     /// # Errors
-    /// [`MoneyError::OutOfRange`].
+    /// [`MoneyError::OutOfRange`] if the sum is out of range.
     pub fn gross(&self) -> Result<Money, MoneyError> {
         self.amount.checked_add(self.fee)
     }
 }
 
-/// The owner of the key, as the acquirer reports it.
+/// The holder of the recipient's Pix key: the values that the acquirer reports.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recipient {
-    /// The name of the owner.
+    /// The name of the person or company.
     pub name: Option<String>,
-    /// The CPF or CNPJ, as the acquirer reports it. A CPF is masked.
+    /// The CNPJ, or the masked CPF, for example `***.456.789-**`.
     pub document: Option<String>,
 }
 
 impl Recipient {
-    /// Returns the values of `later`. If `later` lacks a value, the value of `self` is kept.
+    /// Returns the values of `later`. A value that `later` lacks is taken from `self`.
     #[must_use]
     pub fn or(self, later: Self) -> Self {
         Self { name: later.name.or(self.name), document: later.document.or(self.document) }
@@ -79,15 +79,15 @@ pub struct Payout {
     pub account: AccountId,
     /// The terms of the request.
     pub terms: PayoutTerms,
-    /// The recipient, after the acquirer has reported it.
+    /// The recipient. Its fields are `None` until the acquirer reports them.
     pub recipient: Recipient,
-    /// The amount that was returned after the completion.
+    /// The sum of the amounts that the recipient's institution returned after the completion.
     pub returned: Money,
     /// The state, with its data.
     pub state: PayoutState,
-    /// The instant of the next look-up at the acquirer. The value is set only while the outcome is unknown.
+    /// The instant of the next look-up at the acquirer. Set only in [`PayoutState::Processing`].
     pub due_at: Option<Timestamp>,
-    /// The number of look-ups without a final outcome.
+    /// The number of look-ups that did not prove the outcome.
     pub attempts: u32,
     /// The instant of the request.
     pub created_at: Timestamp,
@@ -96,7 +96,8 @@ pub struct Payout {
 }
 
 impl Payout {
-    /// Creates a payout that will be sent to `acquirer`. The same commit must [hold](Self::hold) its money.
+    /// Creates a payout that is not sent yet. The order will go to `acquirer`. The commit that stores the payout must
+    /// contain the transfers of [`hold`](Self::hold).
     #[must_use]
     pub fn open(id: PayoutId, account: AccountId, terms: PayoutTerms, acquirer: AcquirerName, at: Timestamp) -> Self {
         Self {
@@ -113,7 +114,7 @@ impl Payout {
         }
     }
 
-    /// Returns the identifier at the acquirer.
+    /// Returns the payout's identifier at the acquirer.
     #[must_use]
     pub fn instruction_id(&self) -> InstructionId {
         InstructionId::of_payout(self.id)

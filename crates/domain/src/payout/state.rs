@@ -5,34 +5,36 @@ use jiff::Timestamp;
 use crate::acquirer_name::AcquirerName;
 use crate::end_to_end_id::EndToEndId;
 
-/// A request to an acquirer.
+/// The request that sent the payout to its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// The acquirer. A payout never moves to another acquirer.
+    /// The acquirer. A sent payout never moves to another acquirer.
     pub acquirer: AcquirerName,
-    /// The instant of the last request. All requests have the same identifier.
+    /// The instant at which this service recorded the last request. A repeated request has the same identifier as the
+    /// first.
     pub at: Timestamp,
-    /// The Pix, after the acquirer has reported it.
+    /// The end-to-end id of the payout's Pix. `None` until the acquirer reports the id.
     pub end_to_end_id: Option<EndToEndId>,
 }
 
 /// The state of a payout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PayoutState {
-    /// The money is held, and the request to the acquirer is under way. The payout is not visible yet.
+    /// The money is held. The request to the acquirer is not sent yet, or its result is not stored yet. The payout is
+    /// not visible.
     Pending {
-        /// The acquirer of the request. The acquirer is stored before the request is sent.
+        /// The acquirer that receives the request. This name is stored before the request is sent.
         acquirer: AcquirerName,
     },
-    /// The acquirer certainly did not accept the payout. The held money was released. The payout is not visible. A
-    /// retry of its creation can reopen it.
+    /// The acquirer certainly did not accept the payout. The held money was returned to `available`. The payout is not
+    /// visible. A repeat of the merchant's request can reopen the payout.
     Abandoned {
         /// The acquirer of the last request.
         acquirer: AcquirerName,
         /// The instant at which the payout was abandoned.
         at: Timestamp,
     },
-    /// The acquirer has the payout, or may have it.
+    /// The acquirer has the payout, or may have it. The outcome is open.
     Processing(Sent),
     /// The recipient has received the money.
     Completed {
@@ -41,7 +43,7 @@ pub enum PayoutState {
         /// The instant of completion.
         at: Timestamp,
     },
-    /// The recipient will never receive the money. The amount and the fee were returned to the account.
+    /// The recipient will never receive the money. The amount and the fee were returned to `available`.
     Failed {
         /// The request to the acquirer.
         sent: Sent,
@@ -50,7 +52,8 @@ pub enum PayoutState {
         /// The instant of the failure.
         at: Timestamp,
     },
-    /// The recipient received the money, and the whole amount was returned.
+    /// The recipient received the money, and later the recipient's institution returned the whole amount. The fee was
+    /// not returned.
     Reversed {
         /// The request to the acquirer.
         sent: Sent,
@@ -117,7 +120,7 @@ impl PayoutState {
         }
     }
 
-    /// Returns the acquirer of the current or last request.
+    /// Returns the acquirer that receives the request, or received the last one.
     #[must_use]
     pub const fn acquirer(&self) -> &AcquirerName {
         match self {
@@ -129,7 +132,7 @@ impl PayoutState {
         }
     }
 
-    /// Returns the Pix. Returns `None` if the acquirer has not reported it.
+    /// Returns the end-to-end id of the payout's Pix. Returns `None` if the acquirer has not reported the id.
     #[must_use]
     pub fn end_to_end_id(&self) -> Option<&EndToEndId> {
         self.sent()?.end_to_end_id.as_ref()

@@ -41,17 +41,19 @@ pub enum PayoutError {
 }
 
 impl Payout {
-    /// Returns the transfers that hold the amount and the fee. `available` must cover both.
+    /// Returns the transfers that hold the amount and the fee: from `available` to `in_transit`. The balance of
+    /// `available` must cover both.
     #[must_use]
     pub fn hold(&self) -> Vec<Transfer> {
         self.both_parts(Bucket::Available, Bucket::InTransit, Overdraft::Forbidden, (EntryKind::Payout, EntryKind::Fee))
     }
 
-    /// Records that the acquirer has the payout, or may have it, and that the outcome is unknown. `end_to_end_id` and
-    /// `recipient` are recorded if the acquirer has reported them.
+    /// Records that the acquirer has the payout, or may have it. The outcome stays open. `end_to_end_id` and
+    /// `recipient` are the values that the acquirer has reported so far. An end-to-end id that was recorded before
+    /// stays.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] if the outcome is known or the payout was abandoned.
+    /// [`PayoutError::InvalidState`] if the outcome is known, or if the payout was abandoned.
     pub fn send(
         self,
         end_to_end_id: Option<EndToEndId>,
@@ -83,18 +85,19 @@ impl Payout {
         }
     }
 
-    /// Records that the payout will be sent again with the same identifier. The caller sends it again if the acquirer
-    /// reports no payout with this identifier, or a payout that waits for approval.
+    /// Records that the payout is sent again, with the same identifier. This is needed in two cases:
+    /// - The acquirer has no payout with this identifier.
+    /// - The acquirer has the payout, but waits for its approval. The second request approves the payout.
     ///
     /// # Errors
-    /// [`PayoutError::InvalidState`] if the outcome is known or the payout was never sent.
+    /// [`PayoutError::InvalidState`], unless the payout is in processing.
     pub fn send_again(self, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let PayoutState::Processing(sent) = &self.state else { return Err(self.invalid_state()) };
         let state = PayoutState::Processing(Sent { at, ..sent.clone() });
         Ok(PayoutStep::Taken { payout: Self { state, ..self }.asked(at), transfers: Vec::new(), event: None })
     }
 
-    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to
+    /// Records a look-up that did not prove the outcome. The pause before the next look-up doubles each time, up to
     /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
@@ -102,7 +105,7 @@ impl Payout {
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
 
-    /// Abandons a payout that the acquirer certainly did not accept. The amount and the fee return to the account. The
+    /// Abandons a payout that the acquirer certainly did not accept. The amount and the fee return to `available`. The
     /// payout stays invisible.
     ///
     /// # Errors
@@ -123,7 +126,7 @@ impl Payout {
         }
     }
 
-    /// Reopens an abandoned payout at `acquirer`. The money is held again.
+    /// Reopens an abandoned payout, which will be sent to `acquirer`. The money is held again.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] if the payout is not abandoned.
@@ -134,7 +137,7 @@ impl Payout {
         Ok(PayoutStep::Taken { payout, transfers, event: None })
     }
 
-    /// Records that the recipient has received the money.
+    /// Records that the recipient has received the money. The amount and the fee leave `in_transit`.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] if the payout failed or was abandoned.
@@ -164,7 +167,7 @@ impl Payout {
         Ok(PayoutStep::Taken { transfers: moving(transfers), payout, event: Some(EventType::PayoutCompleted) })
     }
 
-    /// Records that the recipient will never receive the money. The amount and the fee return to the account.
+    /// Records that the recipient will never receive the money. The amount and the fee return to `available`.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] if the payout was completed or abandoned.
@@ -182,10 +185,11 @@ impl Payout {
         Ok(PayoutStep::Taken { payout, transfers, event: Some(EventType::PayoutFailed) })
     }
 
-    /// Credits the `amount` that the recipient's institution returned. The fee is not returned. When the whole amount
-    /// was returned, the payout is reversed.
+    /// Credits `amount`, which the recipient's institution returned. The fee is not returned. When the sum of the
+    /// returns reaches the payout's amount, the payout is reversed.
     ///
-    /// The store credits each return id once, so a repeat never reaches the ledger.
+    /// This function does not detect a return that was credited before. The caller reserves the id of the return in the
+    /// same commit, and the store accepts each id once.
     ///
     /// # Errors
     /// [`PayoutError::InvalidState`] if the payout was never completed. [`PayoutError::ReturnedTooMuch`] if the sum of
@@ -252,7 +256,7 @@ impl Payout {
     }
 }
 
-/// Removes transfers of zero, because the ledger does not accept them. The fee may be zero.
+/// Removes transfers with an amount of zero, because the ledger refuses them. The fee may be zero.
 fn moving(mut transfers: Vec<Transfer>) -> Vec<Transfer> {
     transfers.retain(|transfer| !transfer.amount.is_zero());
     transfers

@@ -1,8 +1,8 @@
-//! An e-mail address as a Pix key. The directory (DICT API) defines the pattern.
+//! An e-mail address as a Pix key. The API of DICT, the directory of Pix keys, defines the pattern.
 
 use super::{MAX_LENGTH, PixKeyError};
 
-/// The maximum length of a part of a domain between dots (RFC 1035, section 2.3.4).
+/// The maximum length of one part of a domain, between two dots, in characters (RFC 1035, section 2.3.4).
 const MAX_LABEL_LENGTH: usize = 63;
 
 /// An e-mail key in lower case, at most 77 characters.
@@ -31,7 +31,7 @@ impl EmailKey {
     }
 }
 
-/// Returns whether the byte is permitted before the `@`. The directory excludes `%` on purpose.
+/// Returns whether the byte is permitted before the `@`. Unlike HTML forms, DICT does not permit `%`.
 fn is_local(byte: u8) -> bool {
     is_alphanumeric(byte) || b".!#$&'*+/=?^_`{|}~-".contains(&byte)
 }

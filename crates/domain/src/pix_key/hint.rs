@@ -3,12 +3,13 @@
 use super::PixKeyError;
 use crate::document::DocumentError;
 
-/// The first digits of area codes, each with the second digits in use. After 4, 6, 8 and 9, every second digit except 0
-/// is in use.
+/// The area codes that begin with 1, 2, 3, 5 or 7: each first digit, with the second digits in use. [`has_area_code`]
+/// handles the area codes that begin with 4, 6, 8 or 9. There, every second digit except 0 is in use.
 const PARTIAL_AREAS: [(char, &str); 5] =
     [('2', "12478"), ('3', "1234578"), ('5', "1345"), ('7', "134579"), ('1', "123456789")];
 
-/// Returns whether the text is a Brazilian telephone number without `+55`, or without `+`.
+/// Returns whether the text is a Brazilian telephone number whose `+55` is missing, or a mobile number with `55` whose
+/// `+` is missing.
 pub(super) fn looks_like_phone(text: &str) -> bool {
     let phone_characters =
         |character: char| character.is_ascii_digit() || matches!(character, ' ' | '.' | '-' | '(' | ')');
@@ -23,7 +24,8 @@ pub(super) fn looks_like_phone(text: &str) -> bool {
     }
 }
 
-/// Returns the error of the most similar kind of key.
+/// Returns the error for the kind of key that the text resembles most by its length. `error` is the error of reading
+/// the text as a CPF or CNPJ.
 pub(super) fn closest(text: &str, error: DocumentError) -> PixKeyError {
     let length = text.chars().filter(|character| !matches!(character, '.' | '-' | '/')).count();
     let digits = text.chars().filter(char::is_ascii_digit).count();
@@ -35,8 +37,8 @@ pub(super) fn closest(text: &str, error: DocumentError) -> PixKeyError {
     }
 }
 
-/// Returns whether the digits are an area code, followed by a landline of eight digits or a mobile number of nine
-/// digits.
+/// Returns whether the digits are an area code, followed by a landline number of eight digits or a mobile number of
+/// nine digits.
 pub(super) fn is_brazilian(national: &str) -> bool {
     match national.len() {
         10 => has_area_code(national),

@@ -1,5 +1,5 @@
-//! The key of a Pix receiver (DICT API, key types). Keys are validated and normalized. Digits without `+` are never
-//! read as a phone number.
+//! The key of a Pix receiver. DICT, the Central Bank's directory of Pix keys, defines the types of keys. Keys are
+//! validated and normalized. Digits without `+` are never read as a phone number.
 
 mod email;
 mod evp;
@@ -18,7 +18,7 @@ use crate::document::{Cnpj, Cpf, Document, DocumentError};
 pub const MAX_LENGTH: usize = 77;
 
 named! {
-    /// The kinds of key in the directory.
+    /// The kinds of keys in DICT.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum PixKeyType {
         /// The tax number of a person.
@@ -29,7 +29,7 @@ named! {
         Email = "email",
         /// A telephone number in E.164.
         Phone = "phone",
-        /// A random key that the directory issued.
+        /// A random key that DICT issued.
         Evp = "evp",
     }
 }
@@ -39,7 +39,7 @@ named! {
 pub enum PixKey {
     /// 11 digits.
     Cpf(Cpf),
-    /// 14 digits or upper-case letters.
+    /// 14 characters: digits and upper-case letters.
     Cnpj(Cnpj),
     /// An address in lower case.
     Email(EmailKey),
@@ -60,7 +60,7 @@ pub enum PixKeyError {
     /// The text is not a CNPJ.
     #[error("is not a valid CNPJ: {0}")]
     Cnpj(DocumentError),
-    /// The text is not an e-mail address that the directory accepts.
+    /// The text is not an e-mail address that DICT accepts.
     #[error("is not a valid e-mail key")]
     Email,
     /// The text is not a telephone number in E.164.
@@ -77,7 +77,7 @@ pub enum PixKeyError {
     /// The text is longer than any key.
     #[error("must have at most 77 characters")]
     TooLong,
-    /// The text resembles no kind of key.
+    /// The text does not resemble any kind of key.
     #[error("is not a Pix key: it must be a CPF, a CNPJ, an e-mail, a phone beginning with + or a random key")]
     Unrecognized,
 }
@@ -114,7 +114,7 @@ impl PixKey {
     /// Parses a key of a given kind.
     ///
     /// # Errors
-    /// [`PixKeyError`] for that kind.
+    /// [`PixKeyError`] with the reason why the text is not a key of this kind.
     pub fn parse_as(text: &str, kind: PixKeyType) -> Result<Self, PixKeyError> {
         match kind {
             PixKeyType::Cpf => Cpf::parse(text).map(Self::Cpf).map_err(|error| {

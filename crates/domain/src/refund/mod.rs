@@ -18,7 +18,7 @@ use crate::ids::{AccountId, ChargeId, RefundId};
 use crate::money::{Money, MoneyError};
 use crate::text::Text;
 
-/// The longest time from the payment to the refund: 90 days (API Pix 2.9.0, devolução).
+/// The longest time from the receipt of a payment to the request for its refund: 90 days (API Pix 2.9.0, devolução).
 pub const WITHIN: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// A refund.
@@ -28,7 +28,7 @@ pub struct Refund {
     pub id: RefundId,
     /// The account that pays for the refund.
     pub account: AccountId,
-    /// The refunded charge.
+    /// The charge to which the refunded Pix was credited.
     pub charge: ChargeId,
     /// The refunded Pix.
     pub end_to_end_id: EndToEndId,
@@ -36,7 +36,8 @@ pub struct Refund {
     pub acquirer: AcquirerName,
     /// The refunded amount.
     pub amount: Money,
-    /// The part of the amount that counts as refunded of the charge. The rest was paid beyond the charge's amount.
+    /// The part of `amount` that counts as a refund of the charge. The rest ([`Refund::beyond`]) is money that did not
+    /// settle the charge, for example the surplus of an overpayment.
     pub of_charge: Money,
     /// The merchant's reason. The payer sees it.
     pub reason: Option<Text>,
@@ -44,9 +45,9 @@ pub struct Refund {
     pub external_id: Option<ExternalId>,
     /// The state, with its data.
     pub state: RefundState,
-    /// The instant of the next look-up at the acquirer. The value is set only while the outcome is unknown.
+    /// The instant of the next look-up at the acquirer. Set only in [`RefundState::Processing`].
     pub due_at: Option<Timestamp>,
-    /// The number of look-ups without a final outcome.
+    /// The number of look-ups that did not prove the outcome.
     pub attempts: u32,
     /// The instant of the request.
     pub created_at: Timestamp,
@@ -55,7 +56,7 @@ pub struct Refund {
 }
 
 impl Refund {
-    /// Returns the part of the amount that was paid beyond the charge's amount.
+    /// Returns the part of the amount that does not count as a refund of the charge.
     ///
     /// # Errors
     /// [`MoneyError::OutOfRange`], impossible for stored refunds.

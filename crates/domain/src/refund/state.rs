@@ -7,19 +7,21 @@ use crate::end_to_end_id::ReturnId;
 /// The state of a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RefundState {
-    /// The money is held, and the request to the acquirer is under way. The refund is not visible yet.
+    /// The money is held. The request to the acquirer is not sent yet, or its result is not stored yet. The refund is
+    /// not visible.
     Pending,
-    /// The acquirer certainly did not accept the refund. The held money was released. The refund is not visible. A
-    /// retry of its creation can reopen it.
+    /// The acquirer certainly did not accept the refund. The held money was returned to `available`. The refund is not
+    /// visible. A repeat of the merchant's request can reopen the refund.
     Abandoned {
         /// The instant at which the refund was abandoned.
         at: Timestamp,
     },
-    /// The acquirer has the refund, or may have it.
+    /// The acquirer has the refund, or may have it. The outcome is open.
     Processing {
-        /// The instant of the last request. All requests have the same identifier.
+        /// The instant at which this service recorded the last request. A repeated request has the same identifier as
+        /// the first.
         sent_at: Timestamp,
-        /// The id of the return, after the acquirer has reported it.
+        /// The country-wide id of the return. `None` until the acquirer reports the id.
         return_id: Option<ReturnId>,
     },
     /// The payer has received the money.
@@ -29,11 +31,11 @@ pub enum RefundState {
         /// The instant of completion.
         at: Timestamp,
     },
-    /// The payer does not receive the money. The amount was returned to the account.
+    /// The payer does not receive the money. The amount was returned to `available`, and can be refunded again.
     Failed {
         /// The id of the return, if the acquirer reported it before the failure.
         return_id: Option<ReturnId>,
-        /// The reason of the failure.
+        /// The reason of the failure, safe to show to the merchant.
         reason: String,
         /// The instant of the failure.
         at: Timestamp,

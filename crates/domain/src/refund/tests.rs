@@ -28,7 +28,10 @@ enum Action {
 const ACTIONS: [Action; 6] =
     [Action::Send, Action::SendAgain, Action::Abandon, Action::Reopen, Action::Complete, Action::Fail];
 
-/// The expected result of each pair: the next status, `same` for a repeat, `no` for an error.
+/// The expected result of each pair:
+/// - the next status;
+/// - `same` if the step was applied before, so that nothing changes;
+/// - `no` if the step is an error.
 const TABLE: [(RefundStatus, [&str; 6]); 5] = [
     //                           send        send again    abandon      reopen     complete     fail
     (RefundStatus::Pending, ["processing", "no", "abandoned", "no", "completed", "failed"]),
@@ -58,7 +61,8 @@ fn returned() -> ReturnId {
     ReturnId::parse("D1234567820260102030400000000001").unwrap()
 }
 
-/// Returns a paid charge of R$ 10.00, with `in_flight` and `done` centavos of refunds.
+/// Returns a paid charge of R$ 10.00. Refunds of `in_flight` centavos are open, and refunds of `done` centavos are
+/// completed.
 fn charge(in_flight: i64, done: i64) -> Charge {
     let terms = ChargeTerms {
         amount: money(1_000),
@@ -81,7 +85,7 @@ fn charge(in_flight: i64, done: i64) -> Charge {
     Charge { state, refunds, ..Charge::open(id, account, terms, acquirer(), start()) }
 }
 
-/// Returns a payment. Payment number 1 settled the charge.
+/// Returns a payment of the charge. Payment number 1 settled the charge; other payments did not.
 fn payment(number: u8, centavos: i64) -> CreditedPayment {
     let end_to_end_id = EndToEndId::parse(&format!("E12345678202601020304000000000{number:02}")).unwrap();
     let payment = Payment { end_to_end_id, amount: money(centavos), paid_at: start(), acquirer: acquirer() };
@@ -117,7 +121,7 @@ fn refund(status: RefundStatus) -> Refund {
     Refund { state, ..opened(charge(0, 0), Some(400)).refund }
 }
 
-/// Returns the charge of a refund of R$ 4.00 with this status.
+/// Returns the charge in the state that fits a refund of R$ 4.00 with this status.
 fn its_charge(status: RefundStatus) -> Charge {
     match status {
         RefundStatus::Pending | RefundStatus::Processing => charge(400, 0),
@@ -166,6 +170,8 @@ fn totals(change: &RefundChange) -> Option<(i64, i64)> {
 
 #[test]
 fn each_step_has_the_expected_effects() {
+    // `after` is the sum of the charge's refunds in flight and the sum of its completed refunds, in centavos. `None`
+    // means that the charge is unchanged.
     for (status, action, moves, after, published) in [
         (RefundStatus::Pending, Action::Send, None, None, None),
         (RefundStatus::Processing, Action::SendAgain, None, None, None),
@@ -207,7 +213,7 @@ fn each_step_has_the_expected_effects() {
 #[test]
 fn last_partial_refund_makes_the_charge_refunded() {
     let last = opened(charge(0, 600), None);
-    assert_eq!((last.refund.amount, totals(&last)), (money(400), Some((400, 600))), "the rest is the default");
+    assert_eq!((last.refund.amount, totals(&last)), (money(400), Some((400, 600))), "`None` means the rest");
     let Ok(RefundStep::Taken(change)) = last.refund.complete(last.charge.unwrap(), None, later()) else { panic!() };
     assert_eq!(change.charge_event, Some(EventType::ChargeRefunded));
     let charge = change.charge.unwrap();
@@ -257,8 +263,9 @@ fn abandoned_refund_reopens_only_within_the_rest() {
     );
 }
 
-/// Opens a refund of `amount` of a payment. Earlier refunds returned `beyond` centavos of the part beyond the charge's
-/// amount. Returns the amount of the refund, and its part that counts as refunded of the charge, in centavos.
+/// Opens a refund of a payment with this number and this amount. `beyond` is the sum of earlier refunds of the payment
+/// that do not count as refunds of the charge. Returns the amount of the new refund, and its part that counts as a
+/// refund of the charge. All amounts are in centavos.
 fn of_payment(
     charge: Charge,
     (number, centavos, beyond): (u8, i64, i64),
@@ -278,6 +285,10 @@ fn of_payment(
 
 #[test]
 fn payment_refund_takes_excess_first_within_the_payment() {
+    // `paid` is the payment: its number, its amount, and the sum of earlier refunds that do not count as refunds of the
+    // charge. `refunds` is the sum of the charge's refunds in flight and the sum of its completed refunds. `amount` is
+    // the requested amount. `expected` is the refunded amount and its part of the charge, or the amount that can still
+    // be refunded.
     for (name, paid, refunds, amount, expected) in [
         ("a second payment whole", (2, 700, 0), (0, 0), None, Ok((700, 0))),
         ("a second payment in part", (2, 700, 0), (0, 0), Some(200), Ok((200, 0))),

@@ -35,25 +35,25 @@ pub struct RefundChange {
     pub charge: Option<Charge>,
     /// The transfers of the step.
     pub transfers: Vec<Transfer>,
-    /// The event of the refund to publish, if any.
+    /// The event about the refund, if the step publishes one.
     pub event: Option<EventType>,
-    /// The event of the charge to publish, if any.
+    /// The event about the charge, if the step publishes one.
     pub charge_event: Option<EventType>,
 }
 
 /// The reason why a refund cannot begin or cannot take a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefundError {
-    /// The charge is not paid.
+    /// The status of the charge is not `paid`.
     #[error("the charge is {}", .0.as_str())]
     NotPaid(ChargeStatus),
     /// An infraction on the charge is open.
     #[error("an infraction on the charge is open")]
     InfractionOpen,
-    /// The payment is too old.
+    /// The payment was received more than 90 days ago.
     #[error("the payment was received more than 90 days ago")]
     TooLate,
-    /// The amount is not positive, or exceeds the rest of the charge or of the payment.
+    /// The amount is not positive, or exceeds the part of the charge or of the payment that can still be refunded.
     #[error("only {rest} can still be refunded")]
     ExceedsAmount {
         /// The amount that can still be refunded.
@@ -70,7 +70,7 @@ pub enum RefundError {
     Money(#[from] MoneyError),
 }
 
-/// The merchant's request.
+/// The terms of the merchant's request for a refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRefund {
     /// The identifier of the new refund.
@@ -83,8 +83,8 @@ pub struct NewRefund {
     pub external_id: Option<ExternalId>,
 }
 
-/// A credited payment and all infractions on its Pix. Their charge must be read before them, so that a commit with
-/// outdated values fails with `Stale`.
+/// A credited payment and all infractions on its Pix. Read the charge of the payment before these values, so that a
+/// commit with outdated values fails with `Stale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refundable<'a> {
     /// The payment to refund.
@@ -94,7 +94,8 @@ pub struct Refundable<'a> {
 }
 
 impl Refundable<'_> {
-    /// Returns two amounts that can still be refunded: one of the charge, and one beyond the charge's amount.
+    /// Returns the part of the payment that can still be refunded, as two amounts. The first counts as a refund of the
+    /// charge. The second is money that did not settle the charge.
     fn left(self, charge: &Charge) -> Result<(Money, Money), MoneyError> {
         let left = left_of(self.payment, charge, self.infractions)?;
         let end_to_end_id = &self.payment.payment.end_to_end_id;
@@ -105,11 +106,13 @@ impl Refundable<'_> {
 }
 
 impl Refund {
-    /// Opens a refund of `charge` and holds its money. If the charge was overpaid, at most the charge's amount is
-    /// refunded. For the rest, see [`Refund::open_of_payment`].
+    /// Opens a refund of the payment that settled `charge`, and holds the money of the refund. `acquirer` is the
+    /// acquirer that received the payment. The refund is limited to the part of the charge's amount that was not
+    /// refunded yet. The surplus of an overpayment is refunded by [`Refund::open_of_payment`].
     ///
     /// # Errors
-    /// [`RefundError`]. The order of checks is: the state of the charge, infractions, the time, the amount.
+    /// [`RefundError`]. The checks are made in this order: the status of the charge, open infractions, the age of the
+    /// payment, the amount.
     pub fn open(
         charge: Charge,
         request: NewRefund,
@@ -129,11 +132,12 @@ impl Refund {
         Self::begin(charge, request, (end_to_end_id, acquirer), (amount, amount), at)
     }
 
-    /// Opens a refund of one payment of `charge`. The charge can have any status. Money beyond the charge's amount is
-    /// refunded first. Only the rest of `amount` counts as refunded of the charge.
+    /// Opens a refund of one payment of `charge`, and holds the money of the refund. The charge can have any status.
+    /// Money that did not settle the charge is refunded first. If the refund exceeds this money, only the difference
+    /// counts as a refund of the charge.
     ///
     /// # Errors
-    /// [`RefundError`]. The order of checks is: infractions, the time, the amount.
+    /// [`RefundError`]. The checks are made in this order: open infractions, the age of the payment, the amount.
     pub fn open_of_payment(
         charge: Charge,
         request: NewRefund,
@@ -181,7 +185,7 @@ impl Refund {
         Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
     }
 
-    /// Reopens an abandoned refund. The money is held again, if the same amount can still be refunded.
+    /// Reopens an abandoned refund, and holds its money again. The same amount must still be refundable.
     ///
     /// # Errors
     /// [`RefundError`].
@@ -199,11 +203,11 @@ impl Refund {
         Ok(changed(RefundChange { refund, charge, transfers, event: None, charge_event: None }))
     }
 
-    /// Records a request to the acquirer with an unknown outcome. `return_id` is recorded if the acquirer has reported
-    /// it.
+    /// Records that the acquirer has the refund, or may have it. The outcome stays open. `return_id` is the id of the
+    /// return, if the acquirer has reported it. An id that was recorded before stays.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] if the outcome is known or the refund was abandoned.
+    /// [`RefundError::InvalidState`] if the outcome is known, or if the refund was abandoned.
     pub fn send(self, return_id: Option<ReturnId>, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending => {
@@ -221,18 +225,18 @@ impl Refund {
         }
     }
 
-    /// Records that the refund will be sent again with the same identifier, because the acquirer reports no refund with
-    /// this identifier.
+    /// Records that the refund is sent again with the same identifier, because the acquirer has no refund with this
+    /// identifier.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] if the outcome is known or the refund was never sent.
+    /// [`RefundError::InvalidState`], unless the refund is in processing.
     pub fn send_again(self, at: Timestamp) -> Result<RefundStep, RefundError> {
         let RefundState::Processing { return_id, .. } = &self.state else { return Err(self.invalid_state()) };
         let state = RefundState::Processing { sent_at: at, return_id: return_id.clone() };
         Ok(taken(Self { state, ..self }.asked(at)))
     }
 
-    /// Records a look-up without a result. The pause before the next look-up doubles each time, up to
+    /// Records a look-up that did not prove the outcome. The pause before the next look-up doubles each time, up to
     /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn asked(self, at: Timestamp) -> Self {
@@ -240,7 +244,7 @@ impl Refund {
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
 
-    /// Abandons a refund that the acquirer certainly did not accept. The money returns to the account. The refund stays
+    /// Abandons a refund that the acquirer certainly did not accept. The money returns to `available`. The refund stays
     /// invisible.
     ///
     /// # Errors
@@ -260,8 +264,8 @@ impl Refund {
         }
     }
 
-    /// Records that the payer has received the money. When the whole amount of the charge is refunded, the charge
-    /// becomes refunded.
+    /// Records that the payer has received the money. The amount leaves `in_transit`. When the whole amount of the
+    /// charge is refunded, the charge becomes refunded.
     ///
     /// # Errors
     /// [`RefundError::InvalidState`] if the refund failed or was abandoned.
@@ -286,7 +290,7 @@ impl Refund {
         }
     }
 
-    /// Records that the payer does not receive the money. The amount returns to the account, and can be refunded again.
+    /// Records that the payer does not receive the money. The amount returns to `available`, and can be refunded again.
     ///
     /// # Errors
     /// [`RefundError::InvalidState`] if the refund was completed or abandoned.
@@ -317,8 +321,7 @@ impl Refund {
         LedgerAccount::Merchant(self.account, bucket)
     }
 
-    /// Returns a transfer of the refund. The account's balance must cover the amount, because the service lends no
-    /// money.
+    /// Returns a transfer of the refund. The balance of `from` must cover the amount.
     fn transfer(&self, from: LedgerAccount, to: LedgerAccount, kind: EntryKind) -> Transfer {
         let (resource, end_to_end_id) = (Some(self.id.to_string()), Some(self.end_to_end_id.clone()));
         Transfer { from, to, amount: self.amount, overdraft: Overdraft::Forbidden, kind, resource, end_to_end_id }

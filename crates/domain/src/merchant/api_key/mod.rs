@@ -1,4 +1,5 @@
-//! The API key of a merchant: a public prefix for the look-up, and a secret for the proof.
+//! The API key of a merchant. The public prefix finds the stored key. The secret proves that the caller has the whole
+//! key.
 
 use std::fmt;
 
@@ -12,9 +13,9 @@ const BASE62: [u8; 62] = *b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const BASE: u16 = 62;
 /// The number of characters in the public part.
 const PREFIX_LENGTH: usize = 12;
-/// The number of characters in the secret part. 43 base62 characters can hold 256 bits.
+/// The number of characters in the secret part. At least 43 base62 characters are needed for 256 bits.
 const SECRET_LENGTH: usize = 43;
-/// The first part of every key.
+/// The first part of every key, before the first `_`.
 const WORD: &str = "key";
 
 /// The public part of an API key: 12 base62 characters. The key is stored and revoked under this prefix.
@@ -42,7 +43,8 @@ pub struct ApiKeyToken {
 pub struct ApiKeyError;
 
 impl KeyPrefix {
-    /// Creates a prefix from 96 random bits. The prefixes are almost equally probable: the bias is below 2⁻²⁴.
+    /// Creates a prefix from 96 random bits. All prefixes are almost equally probable: their probabilities differ by
+    /// less than one part in 2²⁴.
     #[must_use]
     pub fn from_random(bytes: &[u8; 12]) -> Self {
         Self(base62(bytes, PREFIX_LENGTH))
@@ -70,7 +72,7 @@ impl fmt::Display for KeyPrefix {
 }
 
 impl KeySecret {
-    /// Creates a secret from 256 random bits. The secret contains all of them.
+    /// Creates a secret from 256 random bits. Different bits give different secrets.
     #[must_use]
     pub fn from_random(bytes: &[u8; 32]) -> Self {
         Self(base62(bytes, SECRET_LENGTH))
@@ -103,7 +105,7 @@ impl ApiKeyToken {
         Ok(Self { prefix: KeyPrefix::parse(prefix)?, secret: KeySecret(secret.to_owned()) })
     }
 
-    /// Returns the whole key. Its owner receives this text once.
+    /// Returns the whole key as text. The service shows this text only once, when the key is created.
     #[must_use]
     pub fn expose(&self) -> String {
         format!("{WORD}_{}_{}", self.prefix, self.secret.expose())

@@ -14,21 +14,21 @@ named! {
         PayoutsRead = "payouts:read",
         /// Create payouts.
         PayoutsWrite = "payouts:write",
-        /// Read the timeline.
+        /// List and read the transactions of the timeline.
         TransactionsRead = "transactions:read",
         /// Read the balance and the statement.
         BalanceRead = "balance:read",
         /// List and read infractions.
         InfractionsRead = "infractions:read",
-        /// Submit defenses.
+        /// Submit defenses against infractions.
         InfractionsWrite = "infractions:write",
-        /// Read currencies, deposits and withdrawals.
+        /// Read crypto currencies, quotes, deposits and withdrawals.
         CryptoRead = "crypto:read",
-        /// Create quotes, deposits and withdrawals.
+        /// Create crypto quotes, deposits and withdrawals.
         CryptoWrite = "crypto:write",
         /// Read webhook endpoints and deliveries.
         WebhooksRead = "webhooks:read",
-        /// Register and change webhook endpoints.
+        /// Register, change, test and delete webhook endpoints, and resend events.
         WebhooksWrite = "webhooks:write",
         /// Read events.
         EventsRead = "events:read",
@@ -42,7 +42,7 @@ pub enum ScopeError {
     #[error("at least one scope is needed")]
     Empty,
     /// A name is not a scope.
-    #[error("`{0}` is not a scope; known are all, {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
+    #[error("`{0}` is not a scope; use `all`, or some of {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
     Unknown(String),
 }
 
@@ -83,7 +83,8 @@ impl Scopes {
         Scope::ALL.into_iter().collect()
     }
 
-    /// Parses `all`, or names that are separated by commas. Blanks around names are ignored.
+    /// Parses the text `all`, or a list of scopes such as `charges:read,balance:read`. Blanks around a name are
+    /// ignored.
     ///
     /// # Errors
     /// [`ScopeError`] for an empty list or an unknown name.
@@ -122,7 +123,7 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
-/// Formats the names, separated by commas. [`Scopes::parse`] reads this format.
+/// Formats the names of the scopes, separated by commas. [`Scopes::parse`] reads this format.
 impl fmt::Display for Scopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, scope) in self.iter().enumerate() {

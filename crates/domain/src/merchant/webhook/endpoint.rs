@@ -32,7 +32,7 @@ named! {
     pub enum DisabledReason {
         /// The endpoint answered with status 410.
         Gone = "gone",
-        /// All attempts of five days failed (`FAILING_AFTER`).
+        /// All attempts failed for five days (`FAILING_AFTER`).
         Failing = "failing",
     }
 }
@@ -42,16 +42,16 @@ named! {
 pub enum EndpointState {
     /// The endpoint receives deliveries.
     Active,
-    /// The merchant paused the endpoint. Its deliveries wait.
+    /// The merchant paused the endpoint. Its deliveries wait until the merchant activates the endpoint.
     Inactive,
-    /// The service stopped deliveries to the endpoint.
+    /// The service disabled the endpoint. Waiting deliveries are cancelled, and no new ones are created.
     Disabled {
         /// The reason.
         reason: DisabledReason,
         /// The instant of the change.
         at: Timestamp,
     },
-    /// The merchant deleted the endpoint. No list contains the endpoint.
+    /// The merchant deleted the endpoint. The API no longer shows it.
     Deleted {
         /// The instant of deletion.
         at: Timestamp,
@@ -71,12 +71,12 @@ impl EndpointState {
     }
 }
 
-/// The webhook endpoint in the request of a charge or deposit. All events of the charge or deposit go to this endpoint,
-/// even after a change of the endpoint's address. Each endpoint whose address is `url` at the time of the event
-/// receives the event too.
+/// The webhook endpoint that the request for a charge or a crypto deposit names by its address (`postback_url`).
+/// Whatever its subscription, the endpoint receives all events of the charge or deposit, even after its address
+/// changed. If another endpoint has the address `url` when an event is published, that endpoint receives the event too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Postback {
-    /// The endpoint that had the address when the charge or deposit was created.
+    /// The endpoint that had the address `url` when the charge or deposit was created.
     pub endpoint: EndpointId,
     /// The address in the request.
     pub url: WebhookUrl,
@@ -89,8 +89,8 @@ pub struct Endpoint {
     pub id: EndpointId,
     /// The owning account.
     pub account: AccountId,
-    /// The number of the endpoint's slot, from 0 and below [`super::MAX_ENDPOINTS`]. Two endpoints of an account cannot
-    /// reserve the same slot, which limits their number.
+    /// The number of the endpoint's slot, from 0 and below [`super::MAX_ENDPOINTS`]. Each endpoint of an account
+    /// reserves a slot of its own. So an account has at most as many endpoints as slots.
     pub slot: u8,
     /// The address that receives the deliveries.
     pub url: WebhookUrl,
@@ -100,8 +100,8 @@ pub struct Endpoint {
     pub description: Option<Text>,
     /// The state.
     pub state: EndpointState,
-    /// The number of times that the endpoint lost its deliveries, because it was disabled or deleted. Deliveries of an
-    /// earlier epoch are cancelled permanently.
+    /// A counter that increases when the endpoint is disabled or deleted. Waiting deliveries of an earlier epoch are
+    /// cancelled. They stay cancelled if the endpoint is activated again.
     pub epoch: i64,
     /// The signing secret.
     pub secret: SealedSecret,
@@ -137,7 +137,8 @@ pub struct EndpointChange {
     pub subscription: Option<Subscription>,
     /// The display name. `Some(None)` removes it.
     pub description: Option<Option<Text>>,
-    /// `true` activates the endpoint, and `false` pauses an active endpoint.
+    /// `true` activates a paused or disabled endpoint. `false` pauses an active endpoint, and leaves a disabled
+    /// endpoint disabled.
     pub active: Option<bool>,
 }
 
@@ -184,7 +185,8 @@ impl Endpoint {
         self.state == EndpointState::Active
     }
 
-    /// Returns whether deliveries to the endpoint are created and kept. The deliveries of an inactive endpoint wait.
+    /// Returns whether deliveries to the endpoint are created and kept: the endpoint is active or paused. The
+    /// deliveries of a paused endpoint wait.
     #[must_use]
     pub const fn keeps_deliveries(&self) -> bool {
         matches!(self.state, EndpointState::Active | EndpointState::Inactive)
@@ -196,15 +198,15 @@ impl Endpoint {
         !matches!(self.state, EndpointState::Deleted { .. })
     }
 
-    /// Returns whether the endpoint receives an event of this type. `postback` is the endpoint in the request of
-    /// the charge or deposit.
+    /// Returns whether an event of type `kind` has a delivery to the endpoint. `postback` is the endpoint that the
+    /// request for the event's charge or deposit named, if any.
     #[must_use]
     pub fn subscribes_to(&self, kind: EventType, postback: Option<&Postback>) -> bool {
         let named = postback.is_some_and(|named| named.endpoint == self.id || named.url == self.url);
         self.keeps_deliveries() && (named || self.subscription.includes(kind))
     }
 
-    /// Applies a change of the merchant.
+    /// Applies a change that the merchant requested.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].
@@ -225,7 +227,7 @@ impl Endpoint {
         Ok(step(before, after))
     }
 
-    /// Replaces the signing secret. The replaced secret also signs for `grace_s` seconds.
+    /// Replaces the signing secret. If `grace_s` is above zero, the replaced secret also signs for that many seconds.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].
@@ -236,7 +238,7 @@ impl Endpoint {
         Ok(EndpointStep::Taken(Box::new(Self { secret, previous, ..before })))
     }
 
-    /// Disables an active endpoint for a reason that the service found. A paused or disabled endpoint stays unchanged.
+    /// Disables an active endpoint because of its failures. A paused or disabled endpoint stays unchanged.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].
@@ -258,7 +260,8 @@ impl Endpoint {
         }
     }
 
-    /// Returns the secrets that sign at this instant. The current secret comes first.
+    /// Returns the secrets that sign a delivery at this instant: the current secret, then the previous secret if it
+    /// still signs.
     #[must_use]
     pub fn signing(&self, at: Timestamp) -> Vec<&SealedSecret> {
         let previous = self.previous.as_ref().filter(|previous| at < previous.until);

@@ -4,31 +4,32 @@ use std::collections::BTreeSet;
 
 use crate::event::EventType;
 
-/// The name that stands for all types, including types of later versions.
+/// The name that stands for all event types, including those of later versions of the service.
 const ALL: &str = "*";
 
 /// The events that an endpoint subscribes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subscription {
-    /// Every event.
+    /// Every event, including events of types that later versions add.
     All,
     /// Events of these types. The set is never empty.
     Types(BTreeSet<EventType>),
 }
 
-/// The reason why names are not a subscription. Messages are safe to show to clients.
+/// The reason why a list of names is not a valid subscription. Messages are safe to show to clients.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubscriptionError {
     /// The list is empty.
     #[error("must name at least one event type, or \"*\"")]
     Empty,
-    /// A type is unknown. The value is its index.
+    /// A name is not an event type. The value is the index of this name in the list.
     #[error("is not an event type")]
     Unknown(usize),
 }
 
 impl Subscription {
-    /// Parses names of types. If `*` is among them, the subscription includes every event.
+    /// Parses a list of event types, such as `charge.paid`. If `*` is in the list, the subscription includes every
+    /// event.
     ///
     /// # Errors
     /// [`SubscriptionError`].
@@ -50,7 +51,7 @@ impl Subscription {
         }
     }
 
-    /// Returns the names in the order of the types.
+    /// Returns the names of the event types in the order of [`EventType`], or only `*` for [`Subscription::All`].
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
         match self {

@@ -1,4 +1,5 @@
-//! The address of an endpoint, as text. The sender of webhooks decides whether the address may be called.
+//! The address of a webhook endpoint, as text. Only length and characters are checked here. The port `WebhookSender`
+//! decides whether the service may call the address.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use crate::text::{LineBreaks, TextError, check};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WebhookUrl(String);
 
-/// The reason why a text is not an address. Messages are safe to show to clients.
+/// The reason why a text is not valid as an address. Messages are safe to show to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookUrlError {
     /// The text is too long or has control characters.
