@@ -9,7 +9,7 @@ pub struct DatabaseUrl(Address);
 
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// A file, absolute or relative to the working directory.
+    /// The path of a file, absolute or relative to the working directory.
     Sqlite(PathBuf),
     /// A URL in libpq's format (PostgreSQL manual, section 34.1.1.2).
     Postgres(String),
@@ -34,7 +34,8 @@ impl DatabaseUrl {
     pub fn parse(text: &str) -> Result<Self, DatabaseUrlError> {
         if let Some(path) = text.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
-            // A memory database is refused, because each connection would open a separate store.
+            // A memory database is refused, because each connection would open a separate store. A `file:` URI and parameters after `?`
+            // could request one too.
             let names_a_file =
                 !path.is_empty() && !path.starts_with(":memory:") && !path.starts_with("file:") && !path.contains('?');
             return if names_a_file {
@@ -55,8 +56,8 @@ impl DatabaseUrl {
         matches!(self.0, Address::Sqlite(_))
     }
 
-    /// Returns `true` if the database is on another machine and the connection may be unencrypted. Three modes require TLS (PostgreSQL
-    /// manual, table 34.1). With any other mode, libpq continues without TLS if the server has no TLS.
+    /// Returns `true` if the database is on another machine and the connection may be unencrypted. Three values of `sslmode` require TLS
+    /// (PostgreSQL manual, table 34.1). With any other value, libpq may connect without TLS.
     #[must_use]
     pub fn is_remote_without_tls(&self) -> bool {
         const ENCRYPTED: [&str; 3] = ["require", "verify-ca", "verify-full"];
@@ -76,7 +77,7 @@ impl DatabaseUrl {
         &self.0
     }
 
-    /// Returns the URL with its password, for the driver only.
+    /// Returns the text for the driver: the URL with its password, or the path of a SQLite file.
     pub(crate) fn expose(&self) -> &str {
         match &self.0 {
             Address::Sqlite(path) => path.to_str().unwrap_or_default(),
@@ -85,7 +86,7 @@ impl DatabaseUrl {
     }
 }
 
-/// Returns `true` when `host:port` is on this machine. An empty host and a path mean a socket of this machine.
+/// Returns whether `host`, with or without a port, is this machine. An empty text or a path stands for a local socket.
 fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -95,7 +96,7 @@ fn is_local(host: &str) -> bool {
     is_socket || name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Displays the URL with the password masked in every position.
+/// Displays the URL. Passwords are masked, both before the host and in the parameters.
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

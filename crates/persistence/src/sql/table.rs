@@ -1,5 +1,5 @@
-//! Declares tables with one list of columns each. diesel's `table!`, the row type and the columns of the statements are generated from the
-//! list.
+//! Declares each table with one list of columns. The macro `table!` below generates three items from that list: diesel's `table!`, the row
+//! type, and the columns in the table's statements.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::Value;
 use super::spec::{Column, Kind};
 use crate::rows::RecordTable;
 
-/// An SQL type of a column, and the Rust type that holds a value of it.
+/// The SQL type of a column, with the Rust type of the column's values.
 pub(crate) trait Stored {
     /// The Rust type: borrowed for a write, owned after a read.
     type Value<'a>;
@@ -42,24 +42,25 @@ impl<T: Stored + SqlType<IsNull = NotNull>> Stored for Nullable<T> {
 pub(crate) trait Row<'a>: Sized {
     /// The SQL types of the columns.
     type Sql;
-    /// The table.
+    /// The name of the table.
     const TABLE: &'static str;
-    /// All columns in the order of the values: the key, then columns that never change, then columns that change.
+    /// All columns, in the order of [`Row::values`]: the key, then columns that never change, then columns that change.
     const COLUMNS: &'static [Column];
     /// The columns of the key.
     const KEYS: &'static [&'static str];
     /// The number of columns that never change, including the key.
     const FIXED: usize;
-    /// The columns that find a row at the version that was read.
+    /// The columns in the condition of an update: the key and `version`. So an update changes a row only if its version is the one that was
+    /// read.
     const READ: &'static [Column];
 
     /// Returns the statements of the table.
     fn statements() -> &'static RecordTable;
 
-    /// Returns the key, for log lines.
+    /// Returns the key as text, for log lines.
     fn name(&self) -> String;
 
-    /// Returns the value of each column.
+    /// Returns the values, in the order of [`Row::COLUMNS`].
     fn values(self) -> Vec<Value<'a>>;
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn names<R: Row<'static>>(alias: &str) -> String {
     R::COLUMNS.iter().map(|(name, _)| format!("{alias}.{name}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a column's name without the prefix that a keyword needs as an identifier.
+/// Returns a column's name without the prefix `r#`, with which Rust accepts a keyword such as `type` as a name.
 pub(crate) const fn bare(name: &'static str) -> &'static str {
     match name.as_bytes() {
         [b'r', b'#', ..] => name.split_at(2).1,
@@ -76,7 +77,7 @@ pub(crate) const fn bare(name: &'static str) -> &'static str {
     }
 }
 
-/// Declares a table and its row. The groups keep this order: key, `fixed` columns, `changing` columns.
+/// Declares a table and its row type. The columns stand in groups, in this order: `key`, `fixed` (columns that never change), `changing`.
 macro_rules! table {
     (
         $(#[$meta:meta])*

@@ -1,4 +1,5 @@
-//! Connections to a SQLite file. Each commit is durable unless the settings relax it. A statement waits for other processes.
+//! Connections to a SQLite file. Each commit is durable unless the settings of its connection relax this. If another process has locked the
+//! file, a statement waits.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -17,7 +18,7 @@ use crate::sql::Session;
 /// The mode of a new file: only its owner reads and writes the file.
 const FILE_MODE: u32 = 0o600;
 
-/// In this mode readers do not wait for the writer. The file keeps the mode, so connections that only read do not set it.
+/// Sets the journal mode in which readers do not wait for the writer. The file keeps the mode, so connections that only read do not set it.
 pub(crate) const WAL: &str = "PRAGMA journal_mode = WAL";
 
 /// A SQLite file.
@@ -28,15 +29,16 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    /// Creates a file handle from a path and the longest wait for another process.
+    /// Creates a value for the file at `path`, without opening the file. `busy_timeout` limits each wait: for another process, and for the
+    /// turn of a writer.
     pub(crate) fn new(path: &Path, busy_timeout: Duration) -> Self {
         Self { path: path.to_owned(), busy_timeout, turns: Arc::default() }
     }
 
-    /// Creates the file if it is missing, readable by its owner only.
+    /// Creates the file if it is missing. Only its owner can read and write the new file.
     ///
     /// # Errors
-    /// [`Fault::Down`] if its folder is missing or may not be written.
+    /// [`Fault::Down`] if the folder is missing, or this process has no permission to write to it.
     pub(crate) fn create(&self) -> Result<(), Fault> {
         let made = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&self.path);
         match made {
@@ -51,12 +53,12 @@ impl Sqlite {
         self.path.exists()
     }
 
-    /// Opens a connection that writes when its turn comes, with these additional settings.
+    /// Opens a connection that writes when its turn comes. `settings` are additional `PRAGMA` statements.
     pub(super) fn connect_in_turn(&self, settings: &str) -> Result<Writer, Fault> {
         Ok(Writer::new(self.connect(&format!("{WAL}; {settings}"))?, Arc::clone(&self.turns), self.busy_timeout))
     }
 
-    /// Opens a connection with these additional settings. The file stays unchanged unless a setting changes the file.
+    /// Opens a connection. `settings` are additional `PRAGMA` statements. The file stays unchanged unless one of them changes the file.
     pub(crate) fn connect(&self, settings: &str) -> Result<SqliteConnection, Fault> {
         let path = std::path::absolute(&self.path).map_err(|error| Fault::Down(error.to_string()))?;
         if !path.exists() {
@@ -66,7 +68,7 @@ impl Sqlite {
         let mut connection = ConnectionManager::<SqliteConnection>::new(text)
             .connect()
             .map_err(|error| Fault::Down(format!("cannot open {text}: {error}")))?;
-        // The timeout is set first, because the other settings may already wait for another process.
+        // The timeout is set first, because each of the other settings may itself wait for another process.
         connection.run(&format!("PRAGMA busy_timeout = {}", self.busy_timeout.as_millis()))?;
         connection.run("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096")?;
         connection.run(settings)?;

@@ -1,4 +1,5 @@
-//! The queue of deliveries on SQLite: row by row in one transaction, along the same indexes as on PostgreSQL.
+//! The queue of deliveries on SQLite. Each claim, and each group of outcomes, is written row by row in one transaction. The indexes are the
+//! same as on PostgreSQL.
 
 use std::sync::LazyLock;
 
@@ -12,11 +13,12 @@ use crate::rows::endpoint::EndpointRow;
 use crate::sql::table::names;
 use crate::sql::{Query, Session};
 
-/// The write-ahead log keeps the file consistent. A power failure may lose the last commits; the lost work is then repeated.
+/// With this setting, a power failure may lose the last commits: claims and outcomes. Their deliveries are then sent again. The write-ahead
+/// log keeps the file consistent.
 const RELAXED: &str = "PRAGMA synchronous = NORMAL";
 
-/// Reads the first row of each queue, from one queue to the next. The unary plus keeps SQLite from using only the first column of the index
-/// for the comparison of two columns.
+/// Reads the first row of each queue. Each step of the recursion finds the next queue in the index. Without the unary plus in `+p.epoch`,
+/// SQLite would use the index only for the first of the two compared columns.
 const QUEUES: &str = queues_text!(
     "places (rows, place) AS (SELECT (SELECT rowid FROM pending_deliveries WHERE (endpoint_id, epoch) > (?, ?) \
      ORDER BY endpoint_id, epoch, due_at LIMIT 1), 1 \
@@ -26,7 +28,8 @@ const QUEUES: &str = queues_text!(
      heads AS MATERIALIZED (SELECT p.account_id, p.endpoint_id, p.epoch, p.due_at, h.place FROM places AS h \
      CROSS JOIN pending_deliveries AS p WHERE p.rowid = h.rows)"
 );
-/// Selects the deliveries of a queue that has ended; none if the queue is in use again.
+/// Selects the deliveries of a queue that has ended: its endpoint is disabled, is deleted, or has a later epoch. Any other queue yields no
+/// rows.
 const STALE: &str = "SELECT p.account_id, p.endpoint_id, p.id, p.id FROM pending_deliveries AS p \
      WHERE p.endpoint_id = ? AND p.epoch = ? AND NOT EXISTS (SELECT 1 FROM webhook_endpoints AS w \
      WHERE w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive')) LIMIT ?";
@@ -49,7 +52,7 @@ const TAKEN: &str = concat!(
 
 const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
-/// Selects a delivery whose claim is still valid, with two flags: a resend was requested, and the queue has not ended.
+/// Selects a delivery whose claim is still valid. The two columns are flags: 1 if a resend was requested, and 1 if the queue has not ended.
 const STANDING: &str = "SELECT CAST(p.resend_requested AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive') \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";
@@ -60,7 +63,8 @@ const OVER: &str =
     "DELETE FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? RETURNING id, id, fence";
 const CLOSE: &str = "UPDATE deliveries SET status = ?, fence = ? WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 
-/// A due delivery of a queue: the number of deliveries in flight before it, its due time, and its key.
+/// A due delivery that may be claimed: its rank, its due time, and its key. The rank is the number of deliveries to the endpoint that are
+/// in flight, plus the number of earlier candidates of the same queue.
 type Candidate = (i64, i64, [String; 3]);
 
 impl QueueEngine for Sqlite {
@@ -85,7 +89,7 @@ impl QueueEngine for Sqlite {
                 candidates.extend(due(session, claim, queue)?);
             }
         }
-        // Endpoints with the fewest deliveries in flight are served first: slow endpoints take no slots from fast ones.
+        // The lowest ranks come first. So an endpoint with many deliveries in flight takes no slots from the others.
         candidates.sort_unstable();
         candidates.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
         candidates.sort_unstable_by(|(_, one, name), (_, other, other_name)| (one, name).cmp(&(other, other_name)));
@@ -128,13 +132,13 @@ impl QueueEngine for Sqlite {
     }
 }
 
-/// Returns the endpoint of the queue, if deliveries are sent to it.
+/// Returns the endpoint of the queue, if it is active and still has the epoch of the queue.
 fn served(session: &mut dyn Session, queue: EndpointQueue) -> Result<Endpoints, Fault> {
     let query = Query::new(ENDPOINT.as_str()).bind(queue.account).bind(queue.endpoint).bind(queue.epoch);
     Ok(endpoints(session.load(&query)?))
 }
 
-/// Returns the claimable deliveries of a queue.
+/// Returns due deliveries of a queue, at most as many as the endpoint has free slots and the claim allows per endpoint.
 fn due(session: &mut dyn Session, claim: &DeliveryClaim, queue: EndpointQueue) -> Result<Vec<Candidate>, Fault> {
     let counted = session.load(&Query::new(IN_FLIGHT).bind(queue.endpoint).bind(claim.now))?;
     let in_flight = counted.first().map_or(0, |(count, _)| *count);
@@ -146,7 +150,7 @@ fn due(session: &mut dyn Session, claim: &DeliveryClaim, queue: EndpointQueue) -
         .collect())
 }
 
-/// Applies one outcome. Returns whether its claim was still valid.
+/// Stores the attempt. If its claim is still valid, applies the outcome and returns `true`.
 fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, Fault> {
     let (finished, attempt) = (outcome.finished, &outcome.finished.attempt);
     let name = [finished.key.account.to_string(), finished.key.endpoint.to_string(), finished.key.id.to_string()];
@@ -161,7 +165,7 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
     let standing = named(Query::new(STANDING), &name).bind(finished.fence);
     let Some((resend_requested, served)) = session.load(&standing)?.pop() else { return Ok(false) };
     match (outcome.due_at, served, resend_requested) {
-        // Readers see the delivery as cancelled since its queue ended.
+        // The queue has ended, so queries already show the delivery as cancelled.
         (_, 0, _) => close(session, &name, DeliveryStatus::Cancelled)?,
         (None, _, 0) => close(session, &name, outcome.status)?,
         (Some(due_at), _, 0) => {
@@ -195,7 +199,7 @@ mod tests {
     /// The plan steps that scan only a few rows: the first row of an index, or intermediate rows of the statement.
     const FEW: [&str; 5] = ["SCAN CONSTANT ROW", "SCAN h", "SCAN r", "SCAN o", "SCAN (subquery-2)"];
 
-    /// Returns the steps of the statement. None of them scans a table.
+    /// Returns the steps of the statement's plan. Panics if a step scans a table.
     fn steps(planner: &mut Planner, text: &str) -> Vec<String> {
         let steps = planner.plan(text);
         let whole = |step: &&String| step.starts_with("SCAN") && !FEW.contains(&step.as_str());

@@ -1,6 +1,6 @@
 //! The order of writers. A file has one writer at a time. The writers of this process write in the order of their arrival.
 //!
-//! SQLite keeps no order: waiting writers sleep and retry. So without turns, a writer without pauses would block all others.
+//! SQLite itself keeps no order: waiting writers sleep and retry. So without turns, a writer without pauses would block all others.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ impl Turns {
     /// Waits for a turn, at most `max_wait`.
     ///
     /// # Errors
-    /// The error that SQLite returns after its own timeout.
+    /// If the turn does not come in time: the error that SQLite returns for a locked file after its own timeout.
     fn take(self: &Arc<Self>, max_wait: Duration) -> QueryResult<Turn> {
         let mut line = self.line();
         line.last = line.last.wrapping_add(1);
@@ -50,7 +50,8 @@ impl Turns {
     }
 }
 
-/// The right to write, or a place in the line of writers. Dropping the value frees the place.
+/// A place in the line of writers. The first place is the right to write. Dropping the value frees the place, and the next writer may
+/// write.
 #[derive(Debug)]
 struct Turn {
     turns: Arc<Turns>,
@@ -64,9 +65,9 @@ impl Drop for Turn {
     }
 }
 
-/// A connection that writes when its turn comes: for a transaction, or for a statement outside of one.
+/// A connection that waits for its turn before it writes. A turn lasts for one transaction, or for one statement outside of a transaction.
 pub(crate) struct Writer {
-    // Declared before the turn, so that the connection is closed and rolled back before the turn ends.
+    // Declared before `turn`. Fields are dropped in this order, so an open transaction is rolled back before the turn ends.
     connection: SqliteConnection,
     turns: Arc<Turns>,
     max_wait: Duration,
@@ -80,7 +81,7 @@ impl Writer {
         Self { connection, turns, max_wait, in_transaction: false, turn: None }
     }
 
-    /// Runs `write` when the connection's turn comes. `text` is the statement if it may begin or end a transaction; otherwise empty.
+    /// Runs `write` when the connection's turn comes. `text` is the statement, or empty if the statement cannot begin or end a transaction.
     fn in_turn<T>(&mut self, text: &str, write: impl FnOnce(Connection<'_>) -> QueryResult<T>) -> QueryResult<T> {
         if self.turn.is_none() {
             self.turn = Some(self.turns.take(self.max_wait)?);
