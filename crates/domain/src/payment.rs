@@ -28,7 +28,7 @@ named! {
         Settles = "settles",
         /// Another payment settled the charge before, or the charge was in creation or abandoned.
         Extra = "extra",
-        /// The charge waited for a payment, and this payment was below the charge's amount.
+        /// The charge was issued and not yet paid, and the payment was below the charge's amount.
         Short = "short",
     }
 }
@@ -40,7 +40,7 @@ pub enum UnexpectedReason {
     Overpaid,
     /// Another payment had settled the charge before.
     Duplicate,
-    /// The payment was below the amount of a charge that waited for a payment.
+    /// The charge was issued and not yet paid, and the payment was below the charge's amount.
     Underpaid,
     /// The charge was in creation or abandoned, so the payment could not settle the charge.
     Late,

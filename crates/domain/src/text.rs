@@ -54,7 +54,7 @@ impl Text {
 
 /// Checks the rules of [`Text`] for a type that stores its text itself, without a [`Text`].
 pub(crate) fn check(text: &str, max_chars: usize, line_breaks: LineBreaks) -> Result<(), TextError> {
-    // The count stops at the first character beyond the limit, so a very long text costs no more.
+    // The count stops at the first character beyond the limit, so the cost is limited even for a very long text.
     if text.chars().nth(max_chars).is_some() {
         return Err(TextError::TooLong { max_chars });
     }

@@ -24,7 +24,7 @@ use crate::text::Text;
 /// The minimum amount of a payout: R$ 0.01.
 pub const MIN_AMOUNT: Money = Money::from_centavos(1);
 
-/// The merchant's request. The terms of a payout never change.
+/// The terms of a payout: the merchant's request, and the service's fee. The terms never change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayoutTerms {
     /// The amount that the recipient receives.
@@ -53,7 +53,7 @@ impl PayoutTerms {
     }
 }
 
-/// The holder of the recipient's Pix key: the values that the acquirer reports.
+/// The data of the person or company that has the Pix key, as the acquirer reports them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recipient {
     /// The name of the person or company.

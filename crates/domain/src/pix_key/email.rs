@@ -2,7 +2,8 @@
 
 use super::{MAX_LENGTH, PixKeyError};
 
-/// The maximum length of one part of a domain, between two dots, in characters (RFC 1035, section 2.3.4).
+/// The maximum length of a label, in characters (RFC 1035, section 2.3.4). A label is a part of a domain: `example.com`
+/// has two labels.
 const MAX_LABEL_LENGTH: usize = 63;
 
 /// An e-mail key in lower case, at most 77 characters.

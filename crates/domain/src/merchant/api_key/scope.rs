@@ -42,7 +42,7 @@ pub enum ScopeError {
     #[error("at least one scope is needed")]
     Empty,
     /// A name is not a scope.
-    #[error("`{0}` is not a scope; use `all`, or some of {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
+    #[error("`{0}` is not a scope; use `all` alone, or some of {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
     Unknown(String),
 }
 
@@ -123,7 +123,7 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
-/// Formats the names of the scopes, separated by commas. [`Scopes::parse`] reads this format.
+/// Formats the names of the scopes, separated by commas. [`Scopes::parse`] reads this format, unless the set is empty.
 impl fmt::Display for Scopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, scope) in self.iter().enumerate() {

@@ -16,7 +16,7 @@ pub const MAX_RETRY_AFTER: SignedDuration = SignedDuration::from_hours(24);
 /// The longest pause before an attempt: the last pause of the schedule with the greatest jitter. A due time that is
 /// further ahead comes from a wrong clock, so a store treats such a delivery as due now.
 pub const MAX_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(86_400 + 86_400 / 100 * JITTER_PERCENT);
-/// The time for which every attempt at an endpoint must fail before the endpoint is disabled.
+/// The time for which every attempt at an endpoint must fail before the endpoint is disabled: five days.
 pub const FAILING_AFTER: SignedDuration = SignedDuration::from_hours(5 * 24);
 
 named! {
@@ -65,7 +65,7 @@ pub fn is_failing_for_good(failing_since: Option<Timestamp>, at: Timestamp) -> b
 /// Returns the pause with its jitter, in milliseconds: between 90 and 110 percent of `pause_s`.
 fn jittered_ms(id: DeliveryId, tries: u32, pause_s: i64) -> i64 {
     let [.., high, low] = *id.uuid().as_bytes();
-    // Without the number of the attempt, every pause of a delivery would have the same jitter.
+    // Without `tries`, every pause of a delivery would have the same jitter.
     let chance = i64::from(u16::from_be_bytes([high, low]).wrapping_mul(0x9E37).wrapping_add(low_half(tries)));
     let span = i64::from(u16::MAX);
     let percent_ms = pause_s.saturating_mul(10);

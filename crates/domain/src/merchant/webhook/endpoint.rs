@@ -42,7 +42,7 @@ named! {
 pub enum EndpointState {
     /// The endpoint receives deliveries.
     Active,
-    /// The merchant paused the endpoint. Its deliveries wait until the merchant activates the endpoint.
+    /// The merchant made the endpoint inactive. Its deliveries wait until the merchant activates the endpoint again.
     Inactive,
     /// The service disabled the endpoint. Waiting deliveries are cancelled, and no new ones are created.
     Disabled {
@@ -137,8 +137,8 @@ pub struct EndpointChange {
     pub subscription: Option<Subscription>,
     /// The display name. `Some(None)` removes it.
     pub description: Option<Option<Text>>,
-    /// `true` activates a paused or disabled endpoint. `false` pauses an active endpoint, and leaves a disabled
-    /// endpoint disabled.
+    /// `true` activates an inactive or disabled endpoint. `false` makes an active endpoint inactive, and leaves a
+    /// disabled endpoint disabled.
     pub active: Option<bool>,
 }
 
@@ -185,8 +185,8 @@ impl Endpoint {
         self.state == EndpointState::Active
     }
 
-    /// Returns whether deliveries to the endpoint are created and kept: the endpoint is active or paused. The
-    /// deliveries of a paused endpoint wait.
+    /// Returns whether deliveries to the endpoint are created and kept: the endpoint is neither disabled nor deleted.
+    /// The deliveries of an inactive endpoint wait.
     #[must_use]
     pub const fn keeps_deliveries(&self) -> bool {
         matches!(self.state, EndpointState::Active | EndpointState::Inactive)
@@ -238,7 +238,7 @@ impl Endpoint {
         Ok(EndpointStep::Taken(Box::new(Self { secret, previous, ..before })))
     }
 
-    /// Disables an active endpoint because of its failures. A paused or disabled endpoint stays unchanged.
+    /// Disables an active endpoint because of its failures. An inactive or disabled endpoint stays unchanged.
     ///
     /// # Errors
     /// [`EndpointError::Deleted`].
