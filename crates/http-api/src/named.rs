@@ -12,15 +12,15 @@ use super::error::{ApiError, ErrorCode};
 use super::input::{Part, Parts};
 use super::percent;
 
-/// The parameter of a path with a resource's name.
+/// The path parameter that holds a resource's name.
 const ID: &str = "id";
 /// The prefix of the caller's own identifier in a path.
 const EXTERNAL: &str = "ext:";
 
-/// Reads an id, or `ext:` and the caller's own identifier, percent-encoded.
+/// Reads a percent-encoded segment of a path: an id, or `ext:` followed by the caller's own identifier.
 ///
 /// # Errors
-/// The rule that the segment breaks, as a text that follows the name of the parameter.
+/// The rule that the segment breaks. The text has no subject, because the message begins with the parameter's name.
 pub fn read<K: IdKind>(segment: &str) -> Result<ResourceName<Id<K>>, String> {
     let segment = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8")?;
     match segment.strip_prefix(EXTERNAL) {
@@ -29,9 +29,9 @@ pub fn read<K: IdKind>(segment: &str) -> Result<ResourceName<Id<K>>, String> {
     }
 }
 
-/// The kind of an id in a path, with its description in the `OpenAPI` document.
+/// A kind of id that a path can contain.
 pub trait InPath: IdKind {
-    /// The description.
+    /// The description of the path parameter in the `OpenAPI` document.
     const DESCRIPTION: &'static str;
 }
 
@@ -44,19 +44,19 @@ macro_rules! in_path {
 }
 
 in_path! {
-    Charge "A charge's id (`chg_…`), or `ext:` and the caller's external_id, percent-encoded."
-    Refund "A refund's id (`rfd_…`), or `ext:` and the caller's external_id, percent-encoded."
-    Payout "A payout's id (`pyt_…`), or `ext:` and the caller's external_id, percent-encoded."
+    Charge "A charge's id (`chg_…`), or `ext:` followed by the caller's external_id, percent-encoded."
+    Refund "A refund's id (`rfd_…`), or `ext:` followed by the caller's external_id, percent-encoded."
+    Payout "A payout's id (`pyt_…`), or `ext:` followed by the caller's external_id, percent-encoded."
     Infraction "An infraction's id (`inf_…`)."
-    CryptoDeposit "A crypto deposit's id (`cdp_…`), or `ext:` and the caller's external_id, percent-encoded."
-    CryptoWithdrawal "A crypto withdrawal's id (`cwd_…`), or `ext:` and the caller's external_id, percent-encoded."
+    CryptoDeposit "A crypto deposit's id (`cdp_…`), or `ext:` followed by the caller's external_id, percent-encoded."
+    CryptoWithdrawal "A crypto withdrawal's id (`cwd_…`), or `ext:` followed by the caller's external_id, percent-encoded."
     CryptoQuote "A crypto quote's id (`cqt_…`)."
     Endpoint "An endpoint's id (`whe_…`)."
     Event "An event's id (`evt_…`)."
     Delivery "A delivery's id (`dlv_…`)."
 }
 
-/// The name of a resource in the path: its id, or `ext:` and the caller's own identifier.
+/// The name of a resource in the path: its id, or `ext:` followed by the caller's own identifier.
 #[derive(Debug)]
 pub struct Named<K: IdKind>(pub ResourceName<Id<K>>);
 
@@ -72,7 +72,7 @@ impl<K: InPath> IntoParams for Named<K> {
     }
 }
 
-/// The id of a resource in the path, for resources that the path cannot name by an external id.
+/// The id of a resource in the path, for operations that accept no external id.
 #[derive(Debug)]
 pub struct ById<K: IdKind>(pub Id<K>);
 
@@ -88,7 +88,7 @@ impl<K: InPath> IntoParams for ById<K> {
     }
 }
 
-/// Returns the error of a failed read of a resource; `missing` is the message for an unknown name.
+/// Returns the API's error for a resource that could not be read. `missing` is the message of `not_found`.
 pub fn fetch_error(error: FetchError, missing: &'static str) -> ApiError {
     match error {
         FetchError::NotFound => ApiError::new(ErrorCode::NotFound).with_message(missing),
@@ -102,7 +102,8 @@ pub fn fetch_error(error: FetchError, missing: &'static str) -> ApiError {
     }
 }
 
-/// Parses the id in a segment of the path; an external id is a problem. A problem is added to `issues` under `name`.
+/// Parses a segment of the path as an id. If the segment is anything else, such as an external id, adds the problem
+/// to `issues` under `name` and returns `None`.
 #[must_use]
 pub fn id<K: IdKind>(segment: &str, name: &str, issues: &Issues) -> Option<Id<K>> {
     let decoded = percent::decode(segment).ok_or("is not validly percent-encoded UTF-8".to_owned());

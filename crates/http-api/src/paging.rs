@@ -19,7 +19,7 @@ pub const DEFAULT_LIMIT: u32 = 50;
 /// The largest `limit`.
 pub const MAX_LIMIT: u32 = 200;
 
-/// Returns the page that a query requests; `None` after a problem, which is added to `issues`.
+/// Returns the page that a query requests. If a parameter is invalid, adds the problem to `issues` and returns `None`.
 #[must_use]
 pub fn page<K: IdKind>(query: &Query, issues: &Issues) -> Option<PageRequest<Id<K>>> {
     page_after(query, issues, |text| Id::parse(text).map_err(|error| error.to_string()))
@@ -41,7 +41,7 @@ pub fn page_after<C>(
     limit.zip(starting_after.ok()).map(|(limit, starting_after)| PageRequest { limit, starting_after })
 }
 
-/// The page of a list without filters.
+/// The requested page of a list that has no filters.
 #[derive(Debug)]
 pub struct PageQuery<K: IdKind>(pub PageRequest<Id<K>>);
 
@@ -57,7 +57,7 @@ impl<K: IdKind> IntoParams for PageQuery<K> {
     }
 }
 
-/// Parses a `limit`, which has digits only, and is at most [`MAX_LIMIT`].
+/// Parses a `limit`: only digits, from 1 to [`MAX_LIMIT`].
 fn rows(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten().filter(|limit| (1..=MAX_LIMIT).contains(limit))

@@ -33,14 +33,15 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-/// The referrer policy. With `no-referrer`, browsers would send `Origin: null` with the forms of the dashboard.
+/// The referrer policy. Not `no-referrer`: browsers would then send `Origin: null` with the forms of the dashboard, and the dashboard would
+/// reject these forms.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-/// The number of bytes that are passed to the connection at a time, so that the connection does not copy a whole large response for a slow
-/// reader.
+/// The largest number of bytes that are passed to the connection at a time. Without this limit, the connection would buffer a whole large
+/// response for a client that reads slowly.
 const PIECE_BYTES: usize = 32 * 1024;
 
-/// The id of an earlier request whose response is repeated; an extension of the repeated response.
+/// The id of the first request, whose stored response is returned again. The value is attached to the new response as an extension.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplayOf(pub RequestId);
 
@@ -129,7 +130,7 @@ pub fn add_headers(response: &mut HttpResponse, shown: RequestId, rate: Option<R
     }
     headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(REFERRER_POLICY, SAME_ORIGIN);
-    // A caller with a rate window is authenticated, so no cache may store the response.
+    // The request has a rate window, so its caller is authenticated and the response is private: no cache may store it.
     if let Some(rate) = rate {
         headers.insert(CACHE_CONTROL, NO_STORE);
         headers.insert(RATE_LIMIT, rate.limit.into());
@@ -141,7 +142,8 @@ pub fn add_headers(response: &mut HttpResponse, shown: RequestId, rate: Option<R
     }
 }
 
-/// Returns the response. If its body is streamed, `request` ends only after the whole body was passed to the connection.
+/// Returns `response`. If its body is streamed, the body keeps `request`, so that the connection counts the request as in progress until
+/// the whole body was passed on.
 #[must_use]
 pub fn held_by(response: HttpResponse, request: Option<RequestGuard>) -> HttpResponse {
     match request {
@@ -166,7 +168,7 @@ fn in_pieces(mut bytes: Bytes) -> BoxBody {
     SizedStream::new(length, stream::iter(pieces)).boxed()
 }
 
-/// A body that keeps its request open until the body is sent or dropped.
+/// A body that owns the guard of its request, so that the request is in progress until the body is sent or dropped.
 struct Held {
     body: BoxBody,
     _request: RequestGuard,

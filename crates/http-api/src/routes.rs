@@ -38,8 +38,8 @@ pub fn api(
         })
 }
 
-/// Returns `/v1` without any path below it, for the admin address. A request without a valid key is answered 401 there, as on the public
-/// address, so its caller cannot find out which paths exist.
+/// Returns `/v1` without any path below it, for the admin address. A request below `/v1` without a valid key is then answered 401 on the
+/// admin address, as on the public address. So its caller cannot find out which paths exist.
 #[must_use]
 pub fn without_paths() -> actix_web::Scope<
     impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse<BoxBody>, Error = Error, InitError = ()>,
@@ -111,7 +111,7 @@ fn sandbox_resources(config: &mut ServiceConfig<'_>) {
         .service(sandbox::set_clock);
 }
 
-/// Responds to every method on the paths of boleto and card.
+/// Returns `not_implemented` for every method on the paths of boletos and cards, which are reserved.
 async fn reserved() -> Result<HttpResponse, ApiError> {
     Err(ApiError::new(ErrorCode::NotImplemented))
 }
@@ -124,7 +124,7 @@ pub fn open(config: &mut web::ServiceConfig) {
         .service(only("/docs", web::get().to(docs::redirect)))
         .service(only("/docs/{file:.*}", web::get().to(docs::page)));
     // There are two paths: the path that is configured at acquirers, and the same path with the suffix that the API Pix appends. Methods
-    // other than POST are answered like an unknown path, because the path contains a secret.
+    // other than POST, and a POST with a wrong token, are answered 404, because the path is a secret.
     for path in ["/callbacks/{acquirer}/{token}", "/callbacks/{acquirer}/{token}/pix"] {
         let callback = web::resource(path).route(web::post().to(callbacks::receive));
         config.service(callback.default_service(web::to(not_found)));
@@ -143,7 +143,7 @@ fn probes(config: &mut web::ServiceConfig) {
         .service(only("/readyz", web::get().to(health::ready)));
 }
 
-/// Returns a path that can only be read.
+/// Returns a path that `get` serves. Methods other than GET and HEAD are answered 405.
 fn only(path: &str, get: actix_web::Route) -> actix_web::Resource {
     web::resource(path).route(get).default_service(web::to(only_get))
 }

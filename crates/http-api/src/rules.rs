@@ -67,8 +67,7 @@ pub fn share(node: &Node<'_>) -> Result<Percentage, Problem> {
     if share.is_zero() { Err("must be greater than 0".into()) } else { Ok(share) }
 }
 
-/// Reads an e-mail address of at most `max_chars` characters. Returns the address in lower case, the form that accounts
-/// use.
+/// Reads an e-mail address of at most `max_chars` characters. Returns the address in lower case, as accounts store it.
 ///
 /// # Errors
 /// The value is not such an address.

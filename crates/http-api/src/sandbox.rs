@@ -1,4 +1,4 @@
-//! `/v1/sandbox/…`: the payer's side, simulated failures and the clock, for tests against the built-in sandbox.
+//! `/v1/sandbox/…`: simulated payers, simulated failures and the clock, for tests against the built-in sandbox.
 
 pub mod crypto;
 pub mod infractions;
@@ -43,22 +43,22 @@ pub use self::crypto::{PaymentStep, SentCoins, SimulatedProcessor, WithdrawalFai
 pub use self::infractions::{InfractionRequest, Resolution};
 pub use self::institution::{FaultMode, Institution, InstitutionError};
 
-/// Largest amount in API Pix: ten integer digits.
+/// Largest amount of a simulated payment: API Pix allows ten integer digits.
 const MAX_PAYMENT: Money = Money::from_centavos(999_999_999_999);
-/// Largest latency, in milliseconds.
+/// Largest `latency_ms` in a request.
 const MAX_LATENCY_MS: i64 = 60_000;
-/// Default latency of `slow`, in milliseconds.
+/// Default `latency_ms` of the failure `slow`.
 const DEFAULT_LATENCY_MS: i64 = 5_000;
-/// Largest offset of the clock either way, in seconds: about ten years.
+/// Largest `offset_s` of the clock, forwards or backwards: about ten years.
 const MAX_OFFSET_S: i64 = 320_000_000;
 
 /// The simulated failure of a part of the sandbox.
 #[derive(Serialize, ToSchema)]
 pub struct Faults<'a> {
-    /// The sandbox's acquirer, or `crypto`.
+    /// The name of the sandbox's acquirer, or `crypto` for its crypto processor.
     #[schema(value_type = String)]
     acquirer: &'a str,
-    /// The simulated failure.
+    /// The simulated failure; `ok` stands for none.
     #[schema(value_type = FaultModeName)]
     mode: &'static str,
     /// The latency of `slow`, in milliseconds.
@@ -66,7 +66,7 @@ pub struct Faults<'a> {
     latency_ms: i64,
 }
 
-/// The offset of the clocks of service and sandbox from the machine's clock.
+/// The offset of the service's clock and the sandbox's clock from the machine's clock.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clock {
@@ -84,7 +84,7 @@ impl JsonBody for Clock {
     }
 }
 
-/// A payment in the sandbox.
+/// A simulated payment of a charge.
 #[derive(Debug, Default, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxPayment {
@@ -103,11 +103,11 @@ impl JsonBody for SandboxPayment {
 }
 
 closed_list! {
-    /// The simulated failure.
+    /// A simulated failure; `ok` stands for none.
     FaultModeName as FaultMode FaultMode::ALL.map(FaultMode::as_str)
 }
 
-/// The part of the sandbox with simulated failures.
+/// A part of the sandbox that can simulate failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FaultyPart {
     Acquirer,
@@ -118,13 +118,13 @@ enum FaultyPart {
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFaults {
-    /// The sandbox's acquirer, or `crypto` for its crypto processor; default: the acquirer.
+    /// The name of the sandbox's acquirer, or `crypto` for its crypto processor. Default: the acquirer.
     #[schema(value_type = Option<String>)]
     acquirer: Option<FaultyPart>,
-    /// The simulated failure.
+    /// The simulated failure; `ok` ends the current one.
     #[schema(value_type = FaultModeName)]
     mode: FaultMode,
-    /// Milliseconds that `slow` waits; 5000 when absent.
+    /// The delay of each response with `slow`, in milliseconds; default: 5000.
     #[schema(value_type = Option<u32>, minimum = 0, maximum = 60000)]
     latency_ms: Option<i64>,
 }
@@ -163,7 +163,7 @@ pub struct SandboxControls {
     pub institution: Arc<dyn Institution>,
     /// The simulated crypto processor.
     pub processor: Arc<dyn SimulatedProcessor>,
-    /// The acquirer's configured name.
+    /// The configured name of the sandbox's acquirer.
     pub acquirer: AcquirerName,
     /// Sets the offset of the service's own clock from the machine's, in seconds.
     pub move_clock: Arc<dyn Fn(i64) + Send + Sync>,
@@ -177,7 +177,7 @@ pub struct SandboxControls {
     operation_id = "sandboxPayCharge",
     tag = "sandbox",
     summary = "Pay a charge",
-    description = "Available only with the built-in sandbox. A charge that is paid, expired or cancelled receives a further payment. Scope: `charges:write`.",
+    description = "Available only with the built-in sandbox. A charge can also be paid after it was paid, expired or cancelled. Scope: `charges:write`.",
     params(Named<kind::Charge>),
     request_body(content = Option<SandboxPayment>, example = json!(examples::literal(r#"{"amount":10.50}"#))),
     responses(
@@ -221,7 +221,7 @@ pub async fn expire_charge(
     move_charge(&call, name, |institution, txid| institution.expire(txid)).await
 }
 
-/// Changes a charge at the sandbox, then returns its new state.
+/// Changes a charge at the sandbox. Returns the response with the charge's new state.
 async fn move_charge(
     call: &Authorized<ChargesWrite>,
     name: ChargeName,
@@ -284,14 +284,14 @@ pub async fn set_faults(
     Ok(reply::json(StatusCode::OK, &Faults { acquirer, mode, latency_ms }))
 }
 
-/// Sets the clocks of service and sandbox together.
+/// Sets the service's clock and the sandbox's clock together.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
 #[utoipa::path(
     operation_id = "sandboxSetClock",
     tag = "sandbox",
-    summary = "Move the clocks of service and sandbox",
+    summary = "Set the clocks of the service and the sandbox",
     description = "Available only with the built-in sandbox. Scope: `charges:write`.",
     request_body(content = Clock, example = json!(examples::literal(r#"{"offset_s":3600}"#))),
     responses(
@@ -323,7 +323,8 @@ fn controls(state: &AppState) -> Result<&SandboxControls, ApiError> {
     state.sandbox.as_ref().ok_or_else(|| ApiError::internal("a sandbox route is served without a sandbox"))
 }
 
-/// Runs work of the institution on another thread, because writing its journal would block the thread of other requests.
+/// Runs `work` of the simulated institution on another thread, because the institution writes its journal to disk. On this thread,
+/// the write would delay other requests.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, InstitutionError> + Send + 'static,
 ) -> Result<T, ApiError> {

@@ -1,4 +1,4 @@
-//! The schemas and security schemes of the document.
+//! The components of the `OpenAPI` document, such as schemas and security schemes.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,11 @@ use crate::error::{ErrorBody, ErrorDetail, IssueBody};
 
 /// The name of the security scheme with `Authorization: Bearer`.
 pub const BEARER: &str = "bearer";
-/// The name of the security scheme with the header of the same name.
+/// The name of the security scheme with an API key in a header, and of that header.
 pub const X_API_KEY: &str = "x-api-key";
 
-/// Returns all components: the schemas of the operations, and the parts that operations share.
+/// Returns all components: `schemas`, which the operations use, and the errors, headers and security schemes that all
+/// operations share.
 pub fn all(schemas: BTreeMap<String, RefOr<Schema>>) -> Components {
     let mut components = ComponentsBuilder::new()
         .schemas_from_iter(schemas)
@@ -38,8 +39,12 @@ pub fn all(schemas: BTreeMap<String, RefOr<Schema>>) -> Components {
     components
 }
 
-/// Replaces combinations of schemas by one schema, which generators of client code handle better: a body with the
-/// fields of another body, an amount with a description, and an optional amount.
+/// Merges a combination of schemas (`allOf` or `oneOf`) into one schema, because generators of client code handle one
+/// schema better. Three kinds of combinations occur:
+///
+/// - a body that includes the fields of another body;
+/// - an amount with a description;
+/// - an amount that may be null.
 fn simplify(schema: &mut RefOr<Schema>) {
     let combined = match schema {
         RefOr::T(Schema::AllOf(all)) => Some((std::mem::take(&mut all.items), all.description.take())),

@@ -26,20 +26,20 @@ use crate::representation::event::API_VERSION;
 const INTRODUCTION: &str = include_str!("introduction.md");
 /// The tags, in the order in which the documentation shows them.
 const TAGS: [(&str, &str); 9] = [
-    ("charges", "Pix cash-in, and refunds of it."),
+    ("charges", "Pix cash-in, and its refunds."),
     ("payouts", "Pix cash-out."),
     ("transactions", "Cash-in and cash-out as one timeline."),
     ("balance", "The account's money, and every movement of it."),
     ("infractions", "Disputes of received Pix (MED): the blocked money and the account's defense."),
     ("crypto", "Crypto cash-in and cash-out, settled in BRL."),
-    ("webhooks", "Endpoints that receive events, signed by Standard Webhooks, and the log of deliveries."),
+    ("webhooks", "Endpoints that receive signed events (Standard Webhooks), and the log of deliveries."),
     ("events", "Every event of the account in order, also for consumers that missed a webhook."),
-    ("sandbox", "The payer's side. These paths exist only with the built-in sandbox as acquirer."),
+    ("sandbox", "Simulated payers, failures and time. These paths exist only with the built-in sandbox as acquirer."),
 ];
-/// The headers of a successful response.
+/// The headers of every successful response.
 const OF_SUCCESS: [&str; 4] = ["x-request-id", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
-/// Returns the document as JSON, always with the same bytes.
+/// Returns the document as JSON. Every call returns the same bytes.
 ///
 /// # Errors
 /// The document cannot be serialized.
@@ -74,7 +74,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten()
 }
 
-/// Returns the methods of every path below `/v1`.
+/// Returns the methods of every path below `/v1`, for the header `Allow`.
 #[must_use]
 pub fn methods() -> &'static Methods {
     static METHODS: LazyLock<Methods> = LazyLock::new(|| {
@@ -91,7 +91,7 @@ pub fn methods() -> &'static Methods {
 }
 
 /// Completes an operation: adds the security schemes and the headers of successful responses, and marks its body as required or optional.
-/// Operations on `/v1/charges` also declare the statuses of the contract that this version does not return.
+/// Operations on `/v1/charges` declare every error status of the API's contract, also the statuses that this version never returns.
 fn complete(path: &str, operation: &mut Operation) {
     let none: [&str; 0] = [];
     operation.security = Some(vec![SecurityRequirement::new(BEARER, none), SecurityRequirement::new(X_API_KEY, none)]);
@@ -134,7 +134,7 @@ fn unwrap_option(schema: &mut RefOr<Schema>) -> bool {
 fn headers() -> BTreeMap<String, RefOr<Header>> {
     let each = [
         ("x-request-id", "The request's id.", Type::String),
-        ("x-ratelimit-limit", "Requests per minute and key.", Type::Integer),
+        ("x-ratelimit-limit", "Requests per minute that the API key may make.", Type::Integer),
         ("x-ratelimit-remaining", "Requests left in this window.", Type::Integer),
         ("x-ratelimit-reset", "End of the window, Unix seconds.", Type::Integer),
         ("Retry-After", "Seconds until a repeat can succeed, if known.", Type::Integer),

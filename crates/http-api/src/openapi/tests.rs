@@ -1,4 +1,4 @@
-//! Tests the document against the program: every example matches its schema.
+//! Tests that the `OpenAPI` document is complete and consistent. For example, every example matches its schema.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fields;
@@ -19,7 +19,7 @@ fn parsed() -> Value {
     serde_json::from_str(&document().unwrap()).unwrap()
 }
 
-/// Returns every operation: path, method, description.
+/// Returns the path, the method and the operation object of every operation.
 fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let paths = document.get("paths").unwrap().as_object().unwrap();
     let each = paths.iter().flat_map(|(path, item)| {
@@ -40,7 +40,7 @@ fn document_is_deterministic_and_states_its_versions() {
     assert_eq!(schemes, ["bearer", "x-api-key"]);
 }
 
-/// Follows a reference within the document.
+/// Returns the target of `value` if `value` is a reference (`$ref`), else `value` itself.
 fn resolved<'d>(document: &'d Value, value: &'d Value) -> &'d Value {
     let Some(reference) = value.get("$ref").and_then(Value::as_str) else { return value };
     document.pointer(reference.strip_prefix('#').unwrap()).unwrap_or_else(|| unknown("the document", reference))
@@ -134,7 +134,7 @@ fn event_types_have_a_webhook_and_typed_data() {
         let text =
             |kind: EventType| webhooks.get(kind.as_str()).unwrap().pointer("/post/description").unwrap().as_str();
         let same = EventType::ALL.into_iter().filter(|other| text(*other) == text(kind)).count();
-        assert_eq!(same, 1, "{} has a meaning of its own", kind.as_str());
+        assert_eq!(same, 1, "the description of {} is not unique", kind.as_str());
         let data = resolved(&document, event.pointer("/properties/data").unwrap());
         assert!(data.get("properties").is_some(), "{}", kind.as_str());
     }
@@ -182,7 +182,7 @@ fn compare(document: &Value, schema: &Value, value: &Value, place: &str) {
         }
     }
     let Value::Object(members) = value else { return };
-    // A schema without fields of its own accepts any resource.
+    // A schema without `properties` accepts any object.
     let Some(fields) = schema.get("properties").and_then(Value::as_object) else { return };
     for (name, member) in members {
         let field = fields.get(name).unwrap_or_else(|| unknown(place, name));

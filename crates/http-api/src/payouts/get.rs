@@ -17,13 +17,13 @@ use crate::representation::payout::Payout;
 /// Returns a payout.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a malformed id or any query parameter, `not_found`, `external_id_in_progress`; an error of the
-/// store.
+/// `VALIDATION_ERROR` if the id is malformed or the request has a query parameter; `not_found`;
+/// `external_id_in_progress`; an error of the store.
 #[utoipa::path(
     operation_id = "getPayout",
     tag = "payouts",
     summary = "Fetch a payout",
-    description = "A payout whose outcome is open is refreshed from the acquirer first. Scope: `payouts:read`.",
+    description = "A payout that is `processing`, or was completed within the last 24 hours, is refreshed from the acquirer before the response. Scope: `payouts:read`.",
     params(Named<kind::Payout>),
     responses(
         (status = 200, description = "The payout.", body = Payout, example = json!(examples::completed())),

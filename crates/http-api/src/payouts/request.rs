@@ -16,7 +16,7 @@ use crate::rules;
 
 /// Longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 140;
-/// The longest document of the recipient in a request, in characters.
+/// The longest CPF or CNPJ of the recipient in a request, in characters, punctuation included.
 pub const MAX_RECIPIENT_DOCUMENT: usize = 20;
 
 closed_list! {
@@ -40,7 +40,7 @@ pub struct NewPayout {
     /// The type of the key; default: derived from its form.
     #[schema(value_type = Option<PixKeyType>)]
     pub pix_key_type: Option<KeyType>,
-    /// CPF or CNPJ of the required owner of the key: with another owner the payout fails.
+    /// The CPF or CNPJ that the key's owner must have. If the key has another owner, the payout fails.
     #[schema(value_type = Option<String>, max_length = 20)]
     pub recipient_document: Option<Document>,
     /// Shown to the recipient.
@@ -79,7 +79,7 @@ fn key_type(node: &Node<'_>) -> Result<KeyType, Problem> {
     known.ok_or_else(|| format!("must be one of {}", KeyType::ALL.map(KeyType::as_str).join(", ")).into())
 }
 
-/// Reads a key of the given kind, or of the kind that its form implies.
+/// Reads a key of type `kind`. Without `kind`, the type is derived from the key's form.
 fn pix_key(node: &Node<'_>, kind: Option<KeyType>) -> Result<PixKey, Problem> {
     let text = rules::string(node)?;
     let key = if text.chars().nth(MAX_LENGTH).is_some() {

@@ -21,7 +21,7 @@ use crate::representation::values::AmountFrom;
 /// Refunds a charge, or returns the stored response of the same `Idempotency-Key`. A rejection for insufficient balance is stored too.
 ///
 /// # Errors
-/// All errors of a creation, in the order that `docs/API.md` lists.
+/// All errors of a creation. `docs/API.md` lists the order of the checks.
 #[utoipa::path(
     operation_id = "createRefund",
     tag = "charges",
@@ -45,7 +45,8 @@ pub async fn create_refund(
     call: Authorized<ChargesWrite>,
     new: Creation<(NoQuery, Named<kind::Charge>, Json<NewRefund>)>,
 ) -> Result<HttpResponse, ApiError> {
-    // An empty body is rejected, because a body that was lost on the way must not refund the whole charge.
+    // All fields are optional, yet the body itself is required. Otherwise a request whose body was lost on the way would
+    // refund the whole charge.
     let (_, Named(charge), Json(refund)) = new.input;
     let command = CreateRefund {
         account: call.caller.account.clone(),

@@ -17,13 +17,13 @@ use crate::representation::refund::Refund;
 /// Returns a refund.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a malformed id or any query parameter, `not_found`, `external_id_in_progress`; an error of the
-/// store.
+/// `VALIDATION_ERROR` if the id is malformed or the request has a query parameter; `not_found`;
+/// `external_id_in_progress`; an error of the store.
 #[utoipa::path(
     operation_id = "getRefund",
     tag = "charges",
     summary = "Fetch a refund",
-    description = "A refund whose outcome is open is refreshed from the acquirer first. Scope: `charges:read`.",
+    description = "A refund that is `processing` is refreshed from the acquirer before the response. Scope: `charges:read`.",
     params(Named<kind::Refund>),
     responses(
         (status = 200, description = "The refund.", body = Refund, example = json!(examples::refund())),

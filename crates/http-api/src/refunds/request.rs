@@ -15,13 +15,13 @@ use crate::rules;
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRefund {
-    /// The end-to-end id of the payment to refund, regardless of the charge's status. Default: the payment that paid the
-    /// charge. For an overpayment, the excess is refunded first. Only refunds beyond the excess count towards the charge's
-    /// refunded amount.
+    /// The end-to-end id of the payment to refund; the charge may then have any status. Default: the payment that paid the
+    /// charge. If `end_to_end_id` names an overpayment, its excess is refunded first. Only refunds beyond the excess count
+    /// towards the charge's refunded amount.
     #[schema(value_type = Option<String>, min_length = 32, max_length = 32)]
     pub end_to_end_id: Option<EndToEndId>,
-    /// BRL, at most two decimals. Default: the part of the charge, or of the payment in `end_to_end_id`, that is not refunded
-    /// yet.
+    /// BRL, at most two decimals. Default: all that is not refunded yet, of the payment that `end_to_end_id` names, or else
+    /// of the charge.
     #[schema(inline)]
     pub amount: Option<AnyAmount>,
     /// Shown to the payer.

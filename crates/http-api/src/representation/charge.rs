@@ -13,7 +13,7 @@ closed_list! {
     ChargeStatus Status::ALL.into_iter().filter(|status| status.is_visible()).map(Status::as_str)
 }
 
-/// The payment data of a charge.
+/// The code with which a payer pays a charge.
 #[derive(Serialize, ToSchema)]
 pub struct ChargePix<'a> {
     /// Pix copy-and-paste code (EMV).
@@ -33,7 +33,7 @@ pub struct Charge<'a> {
     /// The identifier of the charge at its acquirer.
     #[schema(required)]
     pub txid: Option<String>,
-    /// The caller's own order identifier.
+    /// The caller's own identifier of the charge.
     #[schema(required)]
     pub external_id: Option<&'a str>,
     /// BRL, two decimals.
@@ -45,9 +45,9 @@ pub struct Charge<'a> {
     /// Shown to the payer.
     #[schema(required)]
     pub description: Option<&'a str>,
-    /// The payment data.
+    /// The code that the payer needs.
     pub pix: ChargePix<'a>,
-    /// The Pix that paid the charge.
+    /// The end-to-end id of the Pix that paid the charge.
     #[schema(required)]
     pub end_to_end_id: Option<&'a str>,
     /// Time of the payment.

@@ -13,8 +13,9 @@ closed_list! {
 }
 
 closed_list! {
-    /// The relation of the credited coins to the requested coins. `late`: the first credited payment arrived after
-    /// `expires_at`. Before a credit: coins wait for an operator, because they are too late (`late`) or too many (`overpaid`).
+    /// The comparison of the credited coins with the requested coins. `late`: the first credited payment arrived after
+    /// `expires_at`. Before the first credit, `late` and `overpaid` mean that coins arrived too late or are too many to be credited
+    /// without an operator.
     CryptoResolution ["exact", "underpaid", "overpaid", "late"]
 }
 
@@ -31,17 +32,17 @@ pub struct CryptoDeposit {
     /// The caller's own identifier.
     #[schema(required)]
     pub external_id: Option<String>,
-    /// The currency.
+    /// The code of the currency, such as `usdtbsc`.
     pub currency: String,
-    /// The network of the currency.
+    /// The network of the currency, such as `bsc`.
     pub network: String,
     /// The requested amount in BRL.
     #[schema(inline)]
     pub amount: Amount,
-    /// The service's fee, in BRL. Before a credit, the fee for `amount`; after a credit, the fee for the credited money.
+    /// The service's fee, in BRL. Before the first credit, the fee for `amount`; afterwards, the sum of the fees of all credits.
     #[schema(value_type = Amount, inline, required)]
     pub fee: Option<Amount>,
-    /// The BRL for the account after the fee. Before a credit, computed from `amount`; after a credit, from the credited money.
+    /// The BRL for the account: before the first credit, `amount` less `fee`; afterwards, the sum of all credits less `fee`.
     #[schema(value_type = Amount, inline, required)]
     pub net_amount: Option<Amount>,
     /// BRL for one coin, a decimal.
@@ -58,12 +59,12 @@ pub struct CryptoDeposit {
     /// address alone, because their wallets have no common URI.
     #[schema(value_type = String, required)]
     pub pay_uri: Option<String>,
-    /// The coins that were credited at `rate`, a decimal. Coins that wait for an operator, or that an operator credited or
-    /// dismissed, are only in the list of payments.
+    /// The coins that were credited at `rate`, a decimal. All other coins are only in the deposit's list of payments: coins in
+    /// review, dismissed coins, and coins for which an operator set the credited BRL.
     pub received_amount: String,
-    /// The relation of the credited coins to the requested coins; null while no coins are credited at `rate`. Before the first
-    /// credit the value is `late` or `overpaid` if coins wait for an operator because they are too late or too many. So only the
-    /// status `completed` or `underpaid` stands for a credit.
+    /// The comparison of the credited coins with the requested coins; usually null while no coins are credited at `rate`.
+    /// Exception: the value becomes `late` or `overpaid` when coins wait for an operator because they arrived too late or are too many.
+    /// So the value does not prove a credit; the status `completed` or `underpaid` does.
     #[schema(value_type = Option<CryptoResolution>, required)]
     pub resolution: Option<&'static str>,
     /// The status.
@@ -75,11 +76,11 @@ pub struct CryptoDeposit {
     /// The caller's description.
     #[schema(required)]
     pub description: Option<String>,
-    /// End of the payment period, 20 minutes after the creation. A payment up to an hour later is credited as `late`. Any later payment
-    /// waits for an operator.
+    /// End of the payment period: 20 minutes after the creation, or earlier if the processor ends the period. A payment within one hour
+    /// after `expires_at` is credited as `late`. For any later payment, an operator must decide.
     #[schema(value_type = String, required, format = DateTime)]
     pub expires_at: Option<Instant>,
-    /// Time at which the service first saw confirmed coins, or credited a payment.
+    /// Time at which the service first saw that coins are confirmed on the chain.
     #[schema(value_type = Option<String>, required, format = DateTime)]
     pub confirmed_at: Option<Instant>,
     /// Time at which the credited money reached `amount`; null while less is credited.
@@ -98,16 +99,16 @@ pub struct CryptoWithdrawal {
     /// The caller's own identifier.
     #[schema(required)]
     pub external_id: Option<String>,
-    /// The currency.
+    /// The code of the currency, such as `usdtbsc`.
     pub currency: String,
-    /// The network of the currency.
+    /// The network of the currency, such as `bsc`.
     pub network: String,
     /// The address of the recipient.
     pub address: String,
-    /// The amount in BRL.
+    /// The BRL that are converted into coins.
     #[schema(inline)]
     pub amount: Amount,
-    /// The service's fee, in BRL, debited in addition.
+    /// The service's fee, in BRL, debited in addition to `amount`.
     #[schema(inline)]
     pub fee: Amount,
     /// Total debit: amount and fee, in BRL.
@@ -117,7 +118,7 @@ pub struct CryptoWithdrawal {
     pub rate: String,
     /// The coins for the recipient, a decimal.
     pub crypto_amount: String,
-    /// The fee of the network as the processor reports it, a decimal. The fee is only shown, and no amount depends on it.
+    /// The network's fee in coins, a decimal, as the processor reports it. For information only: no amount depends on it.
     #[schema(required)]
     pub network_fee: Option<String>,
     /// The status.
@@ -129,7 +130,7 @@ pub struct CryptoWithdrawal {
     /// The caller's description.
     #[schema(required)]
     pub description: Option<String>,
-    /// The reason of a failure.
+    /// The reason of the failure; null unless `status` is `failed`.
     #[schema(required)]
     pub error_message: Option<String>,
     /// Time of creation.
@@ -140,10 +141,10 @@ pub struct CryptoWithdrawal {
     pub completed_at: Option<Instant>,
 }
 
-/// A page of deposits.
+/// A page of crypto deposits.
 pub type CryptoDepositPage = Page<CryptoDeposit>;
 
-/// A page of withdrawals.
+/// A page of crypto withdrawals.
 pub type CryptoWithdrawalPage = Page<CryptoWithdrawal>;
 
 impl From<&Deposit> for CryptoDeposit {

@@ -8,11 +8,11 @@ use utoipa::ToSchema;
 use super::values::{Amount, Instant, closed_list};
 
 closed_list! {
-    /// The direction of a crypto operation.
+    /// The direction of a crypto operation: a deposit or a withdrawal.
     CryptoSide Side::ALL.map(Side::as_str)
 }
 
-/// The minimums of one side. Both minimums apply, so the larger one is effective.
+/// The minimums of a currency, either for deposits or for withdrawals. Two minimums apply, so the larger one is effective.
 #[derive(Serialize, ToSchema)]
 pub struct CryptoMinimum {
     /// The service's own minimum, a decimal in the currency.
@@ -29,9 +29,9 @@ pub struct CryptoMinimum {
 /// A currency with its current minimums.
 #[derive(Serialize, ToSchema)]
 pub struct CryptoCurrency {
-    /// The code, which names the network too.
+    /// The code, such as `usdtbsc`. A code stands for a coin on one network.
     pub currency: &'static str,
-    /// The network.
+    /// The network, such as `bsc`.
     pub network: &'static str,
     /// True if deposits are available now.
     pub cash_in: bool,
@@ -48,7 +48,7 @@ pub struct CryptoCurrency {
 /// All currencies.
 #[derive(Serialize, ToSchema)]
 pub struct CryptoCurrencyList {
-    /// The rows.
+    /// The currencies.
     pub data: Vec<CryptoCurrency>,
 }
 
@@ -60,25 +60,25 @@ pub struct CryptoQuote {
     /// The direction: `deposit` or `withdrawal`.
     #[schema(value_type = CryptoSide)]
     pub side: &'static str,
-    /// The currency.
+    /// The code of the currency, such as `usdtbsc`.
     pub currency: &'static str,
-    /// The network of the currency.
+    /// The network of the currency, such as `bsc`.
     pub network: &'static str,
-    /// The amount in BRL.
+    /// The requested amount in BRL. A deposit's fee is subtracted from it; a withdrawal's fee is added.
     #[schema(inline)]
     pub amount: Amount,
     /// The service's fee, in BRL.
     #[schema(value_type = Amount, inline, required)]
     pub fee: Option<Amount>,
-    /// The BRL that a deposit credits, or the BRL that is converted for a withdrawal.
+    /// For a deposit, the BRL that are credited after the fee. For a withdrawal, the BRL that are converted into coins.
     #[schema(value_type = Amount, inline, required)]
     pub net_amount: Option<Amount>,
-    /// The value of the payer's coins in BRL, or the BRL that a withdrawal debits.
+    /// For a deposit, the value of the payer's coins in BRL. For a withdrawal, the BRL that are debited, including the fee.
     #[schema(value_type = Amount, inline, required)]
     pub gross_amount: Option<Amount>,
     /// BRL for one coin, a decimal.
     pub rate: String,
-    /// The coins that the payer sends, or that the recipient receives, a decimal.
+    /// The coins that a deposit's payer sends or a withdrawal's recipient receives, a decimal.
     pub crypto_amount: String,
     /// End of the time in which the quote can be used.
     #[schema(value_type = String, format = DateTime)]
@@ -91,12 +91,12 @@ pub struct CryptoQuote {
 /// The inputs of a quote's rate.
 #[derive(Serialize, ToSchema)]
 pub struct CryptoRateInputs {
-    /// USDT for one coin, a decimal: the price of a sale for a deposit, and of a purchase for a withdrawal.
+    /// USDT for one coin, a decimal. A deposit uses the price at which coins are sold; a withdrawal, the price at which coins are bought.
     pub usdt_per_coin: String,
-    /// Time of that price.
+    /// Time of `usdt_per_coin`.
     #[schema(value_type = String, format = DateTime)]
     pub coin_priced_at: Instant,
-    /// BRL for one US dollar as the Central Bank publishes it (PTAX), a decimal. A USDT counts as a US dollar.
+    /// BRL for one US dollar as the Central Bank publishes it (PTAX), a decimal. One USDT counts as one US dollar.
     pub brl_per_usd: String,
     /// Time of the publication.
     #[schema(value_type = String, format = DateTime)]
@@ -113,7 +113,7 @@ pub struct CryptoQuoteDetail {
     quote: CryptoQuote,
     /// The inputs of the rate.
     pub inputs: CryptoRateInputs,
-    /// The deposit or withdrawal that used the quote.
+    /// The id of the deposit or withdrawal that used the quote.
     #[schema(required)]
     pub used_by: Option<String>,
 }
@@ -150,7 +150,7 @@ impl From<&Quote> for CryptoQuote {
             currency: quote.terms.currency.code(),
             network: quote.terms.currency.network(),
             amount: Amount(quote.terms.amount),
-            // The sums were checked when the quote was created.
+            // `ok` never returns `None` here, because the sums were checked when the quote was created.
             fee: quote.fee().ok().map(Amount),
             net_amount: quote.net_amount().ok().map(Amount),
             gross_amount: quote.gross_amount().ok().map(Amount),

@@ -54,7 +54,7 @@ const LINE_BYTES: usize = 256;
 /// The end of a line.
 const CRLF: &[u8] = b"\r\n";
 
-/// Returns the first line of a file.
+/// Returns the first line of a file: the names of the fields. In a file for Excel, the byte order mark precedes them.
 #[must_use]
 pub fn header(names: &[&str], dialect: Dialect) -> Vec<u8> {
     let mut out = match dialect {
@@ -79,13 +79,13 @@ pub struct Line<'o> {
 }
 
 impl Line<'_> {
-    /// Appends a value that needs no quotes, or an empty field.
+    /// Appends a value that needs no quotes. `None` becomes an empty field.
     pub fn plain(&mut self, value: Option<&str>) {
         self.separate();
         self.out.extend_from_slice(value.unwrap_or_default().as_bytes());
     }
 
-    /// Appends a text from the caller, or an empty field.
+    /// Appends free text, quoted if needed. `None` becomes an empty field.
     pub fn text(&mut self, value: Option<&str>) {
         self.separate();
         if let Some(text) = value {
@@ -127,7 +127,7 @@ impl Line<'_> {
         self.begun = true;
     }
 
-    /// Writes a text, quoted if needed. An empty text is quoted too, to differ from an absent value.
+    /// Appends a text, quoted if needed. An empty text is quoted too, so that it differs from an absent value.
     fn quoted_if_needed(&mut self, text: &str) {
         let separator = separator(self.dialect);
         let is_special = |byte| byte == separator || matches!(byte, b'"' | b'\r' | b'\n');

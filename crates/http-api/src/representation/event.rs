@@ -67,7 +67,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Returns the body of a test of the endpoint.
+/// Returns the body of the event `webhook.test`, which a merchant requests to test `endpoint`.
 #[must_use]
 pub fn endpoint_test(id: EventId, endpoint: EndpointId, at: Timestamp) -> Vec<u8> {
     let message = "This is a test: the endpoint works.";

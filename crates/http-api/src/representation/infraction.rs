@@ -1,4 +1,4 @@
-//! The bodies of an infraction: without its defense in lists, otherwise with it.
+//! The bodies of infractions. In lists, an infraction is shown without its defense.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::infraction::{InfractionStatus as Status, Situation};
@@ -26,7 +26,7 @@ pub struct Infraction<'a> {
     /// The caller's own identifier of the disputed charge.
     #[schema(required)]
     pub external_id: Option<&'a str>,
-    /// The disputed Pix.
+    /// The end-to-end id of the disputed Pix.
     #[schema(required)]
     pub end_to_end_id: Option<&'a str>,
     /// The reason that the payer's institution reported.
@@ -64,7 +64,7 @@ pub struct InfractionDetail<'a> {
     /// The text of the merchant's defense.
     #[schema(required)]
     pub defense_text: Option<&'a str>,
-    /// Address of further evidence.
+    /// The address of further evidence for the defense.
     #[schema(required)]
     pub defense_evidence_url: Option<&'a str>,
 }

@@ -17,7 +17,7 @@ closed_list! {
 pub struct UnexpectedPayment {
     /// The end-to-end id of the Pix.
     pub end_to_end_id: String,
-    /// The unexpected part: of an overpayment the excess, of any other payment the whole amount.
+    /// The unexpected part. For an overpayment, the excess; for any other payment, the whole amount.
     #[schema(inline)]
     pub amount: Amount,
     /// The reason why the payment is unexpected.

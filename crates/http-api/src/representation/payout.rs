@@ -11,7 +11,7 @@ use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
     /// The status of a payout.
-    // The contract lists `pending`, although no payout that callers see has this status.
+    // `pending` is listed because the API's contract lists it. Callers never see a payout with this status.
     PayoutStatus ["pending"].into_iter().chain(Status::ALL.into_iter().filter(|status| status.is_visible()).map(Status::as_str))
 }
 
@@ -20,10 +20,10 @@ closed_list! {
 pub struct PayoutPix<'a> {
     /// The Pix key in its normal form.
     pub key: &'a str,
-    /// The owner's name, once the acquirer has reported it.
+    /// The name of the key's owner, once the acquirer has reported it.
     #[schema(required)]
     pub recipient_name: Option<&'a str>,
-    /// The owner's document as the acquirer reports it; a person's document is masked.
+    /// The CPF or CNPJ of the key's owner as the acquirer reports it. A person's CPF is masked.
     #[schema(required)]
     pub recipient_document: Option<&'a str>,
 }
@@ -39,7 +39,7 @@ pub struct Payout<'a> {
     /// The amount for the recipient, in BRL.
     #[schema(inline)]
     pub amount: Amount,
-    /// The service's fee, debited in addition.
+    /// The service's fee, debited in addition to `amount`.
     #[schema(value_type = Option<Amount>, inline, required)]
     pub fee: Amount,
     /// Equals `amount`.
@@ -59,7 +59,7 @@ pub struct Payout<'a> {
     /// The end-to-end id of the Pix, once the acquirer has reported it.
     #[schema(required)]
     pub end_to_end_id: Option<&'a str>,
-    /// The reason of a failure.
+    /// The reason of the failure; null unless `status` is `failed`.
     #[schema(required)]
     pub error_message: Option<&'a str>,
     /// Time of creation.
@@ -82,7 +82,7 @@ impl<'a> From<&'a cais_domain::payout::Payout> for Payout<'a> {
             amount: Amount(terms.amount),
             fee: Amount(terms.fee),
             net_amount: Amount(terms.amount),
-            // The sum cannot fail: it was reserved when the payout was created, so it is a valid amount.
+            // `ok` never returns `None` here: this sum was debited when the payout was created, so it is a valid amount.
             gross_amount: terms.gross().ok().map(Amount),
             status: payout.state.status().as_str(),
             pix: PayoutPix {

@@ -19,7 +19,7 @@ closed_list! {
 pub struct Refund<'a> {
     /// Public id, prefix `rfd_`.
     pub id: String,
-    /// The charge.
+    /// The id of the refunded charge.
     pub charge_id: String,
     /// The caller's own identifier.
     #[schema(required)]
@@ -33,7 +33,7 @@ pub struct Refund<'a> {
     /// Shown to the payer.
     #[schema(required)]
     pub reason: Option<&'a str>,
-    /// The id of the return, once the acquirer has reported it.
+    /// The id of the refund in the Pix system (`rtrId`), once the acquirer has reported it.
     #[schema(required)]
     pub return_id: Option<&'a str>,
     /// Time of creation.

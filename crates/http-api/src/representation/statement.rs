@@ -9,7 +9,7 @@ use super::csv::{Line, Row};
 use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
-    /// A part of the balance.
+    /// A part of the account's balance.
     Bucket [Part::Available, Part::Pending, Part::Blocked].map(Part::as_str)
 }
 
@@ -35,13 +35,14 @@ pub struct Entry {
     /// The amount in the bucket after the movement.
     #[schema(inline)]
     pub balance_after: Amount,
-    /// The id of the charge, payout, refund, infraction, crypto deposit or crypto withdrawal; null for a share in another account's charge.
+    /// The id of the charge, payout, refund, infraction, crypto deposit or crypto withdrawal that caused the movement. Null for a share in
+    /// another account's charge.
     #[schema(required)]
     pub resource_id: Option<String>,
-    /// The end-to-end id of the Pix.
+    /// The end-to-end id of the Pix, if the movement belongs to one.
     #[schema(required)]
     pub end_to_end_id: Option<String>,
-    /// The description of the charge or payout, or the reason of the refund.
+    /// The description of the charge or payout, or the reason of the refund; null for other resources.
     #[schema(required)]
     pub description: Option<String>,
     /// Time of the movement.

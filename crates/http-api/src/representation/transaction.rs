@@ -1,4 +1,4 @@
-//! The body of an entry of the timeline: the common fields of charges, payouts and split credits.
+//! The body of a row of the timeline: the common fields of charges, payouts and split credits.
 
 use cais_domain::allocate::{AllocationError, allocate};
 use cais_domain::charge::{Charge, Origin as By};
@@ -15,10 +15,10 @@ use utoipa::ToSchema;
 use super::csv::{Line, Row};
 use super::values::{Amount, Instant, Page, closed_list};
 
-/// The method of every entry; crypto appears only in the statement.
+/// The payment method of every row. Crypto deposits and withdrawals are not in the timeline, only in the statement.
 const METHOD: &str = "pix";
 
-/// The reason why an entry cannot be shown. The store lists no such entries.
+/// The reason why a row cannot be shown. The store lists no such rows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unshowable {
     /// The resource is not visible yet.
@@ -38,7 +38,7 @@ closed_list! {
 }
 
 closed_list! {
-    /// The status of an entry on the timeline.
+    /// The status of a row of the timeline.
     TransactionStatus Status::ALL.map(Status::as_str)
 }
 
@@ -48,15 +48,15 @@ closed_list! {
 }
 
 closed_list! {
-    /// The channel of an entry's request: `api`, or `manual` for the dashboard.
+    /// The way in which a charge or payout was requested: `api`, or `manual` for the dashboard.
     Origin [By::Api, By::Manual].map(By::as_str)
 }
 
-/// An entry of the timeline.
+/// A row of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = Transaction)]
 pub struct TransactionRow {
-    /// The entry's position in the list.
+    /// The row's position in the list.
     #[serde(skip)]
     pub cursor: Cursor,
     /// Public id, `txn_in_…` or `txn_out_…`.
@@ -64,7 +64,7 @@ pub struct TransactionRow {
     /// The direction of the money.
     #[schema(value_type = TransactionType)]
     pub r#type: &'static str,
-    /// The charge or payout; null for a share in another account's charge.
+    /// The id of the charge or payout; null for a share in another account's charge.
     #[schema(required)]
     pub resource_id: Option<String>,
     /// BRL, two decimals.
@@ -73,10 +73,10 @@ pub struct TransactionRow {
     /// The service's fee.
     #[schema(inline)]
     pub fee: Amount,
-    /// For `cash_in`, the amount credited after the fee and the shares of others. For `cash_out`, the amount sent.
+    /// For `cash_in`, the amount for the account: `amount` less the fee and the shares of other accounts. For `cash_out`, the amount sent.
     #[schema(inline)]
     pub net_amount: Amount,
-    /// For `cash_in`, the amount paid. For `cash_out`, the amount debited, including the fee.
+    /// For `cash_in`, equal to `amount`. For `cash_out`, the amount debited, including the fee.
     #[schema(inline)]
     pub gross_amount: Amount,
     /// The status.
@@ -85,10 +85,10 @@ pub struct TransactionRow {
     /// The method of payment.
     #[schema(value_type = Method)]
     pub method: &'static str,
-    /// The channel of the request.
+    /// The way in which the charge or payout was requested; `api` for a share in another account's charge.
     #[schema(value_type = Origin)]
     pub origin: &'static str,
-    /// Time of the entry.
+    /// Time at which the charge or payout was created, or the share was credited.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
 }
@@ -137,13 +137,14 @@ impl TransactionRow {
         })
     }
 
-    /// Returns the row of a credit from a split. The charge is another account's, so the row does not name it.
+    /// Returns the row of a credit from a split. The charge belongs to another account, so the row does not name it.
     #[must_use]
     pub fn of_split_credit(credit: &SplitCredit) -> Self {
         Self::new((Direction::CashIn, credit.id.uuid()), credit.amount, credit.created_at)
     }
 
-    /// Returns a row with the status `completed` and the same value in all amounts, without a fee and without a resource.
+    /// Returns a row with the fee 0, the status `completed` and no resource. `net_amount` and `gross_amount` equal `amount`. The caller
+    /// replaces each field that differs.
     fn new(cursor: Cursor, amount: Money, created_at: Timestamp) -> Self {
         let amount = Amount(amount);
         Self {

@@ -33,7 +33,7 @@ pub struct Amount(pub Money);
 
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // A `Number` keeps its text, so both decimals are preserved.
+        // A `Number` keeps its text, so both decimals are written.
         let number: Number = self.0.to_string().parse().map_err(serde::ser::Error::custom)?;
         number.serialize(serializer)
     }
@@ -77,7 +77,7 @@ impl<const LEAST: i64> PartialSchema for AmountFrom<LEAST> {
 
 impl<const LEAST: i64> ToSchema for AmountFrom<LEAST> {}
 
-/// An instant: RFC 3339 in UTC with milliseconds, truncated: `2026-01-02T03:04:05.678Z`.
+/// An instant, written as RFC 3339 in UTC and cut to milliseconds. Example: `2026-01-02T03:04:05.678Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instant(pub Timestamp);
 
@@ -128,7 +128,7 @@ impl<T: ToSchema> PartialSchema for Page<T> {
         let has_more = ObjectBuilder::new().schema_type(Type::Boolean).description(Some("True if further rows exist."));
         let next = ObjectBuilder::new()
             .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
-            .description(Some("The `starting_after` of the next page."));
+            .description(Some("The `starting_after` of the next page; null on the last page."));
         ObjectBuilder::new()
             .description(Some("A page of a list, newest first unless the request names another order."))
             .property("data", rows)

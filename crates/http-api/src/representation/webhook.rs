@@ -9,7 +9,7 @@ use super::values::{Instant, Page, closed_list};
 use crate::describe::events::EventType;
 
 closed_list! {
-    /// The reason why an endpoint was disabled.
+    /// The reason why the service disabled an endpoint.
     DisabledReason [Reason::Gone, Reason::Failing].map(Reason::as_str)
 }
 
@@ -25,15 +25,15 @@ pub struct WebhookEndpoint<'a> {
     pub id: String,
     /// The URL.
     pub url: &'a str,
-    /// Types of events, or `*` for all types, including those of later versions.
+    /// The subscribed types of events. `*` stands for all types, including types that later versions add.
     #[schema(value_type = Vec<String>)]
     pub events: Vec<&'static str>,
     /// A description for people.
     #[schema(required)]
     pub description: Option<&'a str>,
-    /// True if deliveries are sent.
+    /// True if events are sent to the endpoint.
     pub active: bool,
-    /// The reason why the service disabled the endpoint.
+    /// The reason why the service disabled the endpoint; null if the service did not disable it.
     #[schema(value_type = Option<DisabledReason>, required)]
     pub disabled_reason: Option<&'static str>,
     /// Time of registration.
@@ -76,7 +76,7 @@ impl<'a> From<&'a Endpoint> for WebhookEndpoint<'a> {
 }
 
 impl<'a> WebhookEndpointWithSecret<'a> {
-    /// Returns the body of `endpoint` with the text of its secret.
+    /// Returns the body of `endpoint` with its secret as text.
     #[must_use]
     pub fn new(endpoint: &'a Endpoint, secret: String) -> Self {
         Self { endpoint: endpoint.into(), secret }
@@ -89,7 +89,7 @@ pub struct DeliveryAttempt<'a> {
     /// Time at which the attempt began.
     #[schema(value_type = String, format = DateTime)]
     pub at: Instant,
-    /// The status of the receiver's response.
+    /// The HTTP status of the receiver's response; null without a response.
     #[schema(required)]
     pub status_code: Option<u16>,
     /// Duration of the attempt in milliseconds.
@@ -107,7 +107,7 @@ pub struct DeliveryAttempt<'a> {
 pub struct Delivery<'a> {
     /// Public id, prefix `dlv_`.
     pub id: String,
-    /// The event.
+    /// The id of the event.
     pub event_id: String,
     /// The type of the event.
     #[schema(value_type = EventType)]
@@ -154,6 +154,6 @@ impl<'a> From<&'a cais_ports::DeliveryAttempt> for DeliveryAttempt<'a> {
 /// The new deliveries of a resent event.
 #[derive(Serialize, ToSchema)]
 pub struct DeliveryList<'a> {
-    /// A delivery for each endpoint.
+    /// One delivery for each endpoint that receives the event again.
     pub data: Vec<Delivery<'a>>,
 }

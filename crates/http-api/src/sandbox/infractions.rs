@@ -28,12 +28,12 @@ use crate::{charges, reply, rules};
 /// Longest time for a defense, in seconds: one year.
 const MAX_DEADLINE_S: i64 = 31_536_000;
 
-/// A dispute in the sandbox.
+/// A simulated dispute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ToSchema)]
 #[schema(as = SandboxDispute)]
 #[serde(deny_unknown_fields)]
 pub struct InfractionRequest {
-    /// The kind of situation that the payer reports.
+    /// The kind of situation that the payer reports; default: `SCAM`.
     #[schema(rename = "reason_code", value_type = Option<ReasonCode>)]
     pub situation: Option<Situation>,
     /// BRL; default: the whole paid amount.
@@ -51,14 +51,14 @@ impl JsonBody for InfractionRequest {
         let amount = fields.optional("amount", payment).map(|AmountFrom(amount)| amount);
         let deadline_s = fields.optional("deadline_s", |node| rules::integer(node, &(1..=MAX_DEADLINE_S)));
         fields.finish();
-        // A value out of bounds is already reported.
+        // The conversion cannot fail, because `rules::integer` has checked the bounds.
         let deadline_s = deadline_s.and_then(|seconds| u32::try_from(seconds).ok());
         Some(Self { situation, amount, deadline_s })
     }
 }
 
 closed_list! {
-    /// The outcome of an infraction.
+    /// The outcome of an infraction: `won` or `lost` for the merchant, or `cancelled` by the payer's institution.
     ResolutionName as Resolution Resolution::ALL.map(Resolution::as_str)
 }
 
@@ -83,9 +83,9 @@ impl JsonBody for SandboxResolution {
 /// The outcome of a simulated infraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resolution {
-    /// For the merchant.
+    /// The infraction is decided for the merchant.
     Won,
-    /// For the payer.
+    /// The infraction is decided for the payer.
     Lost,
     /// The payer's institution withdrew the infraction.
     Cancelled,
@@ -143,7 +143,7 @@ pub async fn open_infraction(
         let disputed = pix.clone();
         let upstream_id = blocking(move || institution.open_infraction(&disputed, dispute)).await?;
         let read = async || {
-            // The pass logs its own failure, and the next read runs another pass.
+            // An error of the pass is ignored: the pass has logged it, and the next `read` runs another pass.
             let _polled = poll::run_once(&state.ports).await;
             let all = state.ports.queries.list_infractions_of_pix(account, &pix).await?;
             Ok(all.into_iter().find(|infraction| infraction.upstream_id == upstream_id))
@@ -192,7 +192,7 @@ pub async fn resolve_infraction(
         let upstream_id = before.upstream_id;
         blocking(move || institution.resolve_infraction(&upstream_id, asked.outcome)).await?;
         let read = async || {
-            // The pass logs its own failure, and the next read runs another pass.
+            // An error of the pass is ignored: the pass has logged it, and the next `read` runs another pass.
             let _polled = poll::run_once(&state.ports).await;
             find().await?.ok_or_else(no_such_infraction)
         };

@@ -36,10 +36,10 @@ pub struct SandboxCryptoPayment {
     /// The coins, a decimal; default: the requested coins.
     #[schema(max_length = 40)]
     amount: Option<String>,
-    /// The code of another currency than that of the deposit: the wrong asset.
+    /// The code of the sent currency, to simulate a payment in the wrong currency. Default: the currency of the deposit.
     #[schema(value_type = Option<String>)]
     currency: Option<Currency>,
-    /// `true`: the payment stays `confirming`, until it is moved by `…/move`.
+    /// `true`: the payment stays `confirming` until `…/move` moves it.
     hold: Option<bool>,
 }
 
@@ -63,8 +63,9 @@ closed_list! {
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxCryptoMove {
-    /// The status at the processor. The steps `confirmed` and then `sending` are optional. A payment in progress may become `finished`,
-    /// `partially_paid` or `failed` at any step. After `finished`, `partially_paid` or `failed`, `refunded` is possible.
+    /// The new status at the processor. A payment moves from `confirming` to `confirmed`, and then to `sending`. From each of these three
+    /// it can move to `finished`, `partially_paid` or `failed`, and from there to `refunded`. From `partially_paid`, it can also move to
+    /// `finished`.
     #[schema(value_type = PaymentStepName)]
     status: PaymentStep,
 }
@@ -92,7 +93,7 @@ fn step(node: &Node<'_>) -> Result<PaymentStep, Problem> {
     operation_id = "sandboxPayCryptoDeposit",
     tag = "sandbox",
     summary = "Pay a crypto deposit",
-    description = "Available only with the built-in sandbox. A deposit that has ended receives a further, late payment. Returns when the coins are credited, or after five seconds. With `hold`, returns at once, and the payment waits for `…/move`. Scope: `crypto:write`.",
+    description = "Available only with the built-in sandbox. A deposit that was paid before, or has expired, can be paid too. The response is sent when the coins are credited, at the latest after five seconds. With `hold` or another `currency`, nothing is credited, so the response is sent at once. Scope: `crypto:write`.",
     params(Named<kind::CryptoDeposit>),
     request_body(content = Option<SandboxCryptoPayment>, example = json!(examples::literal(r#"{"amount":"0.00047"}"#))),
     responses(
@@ -109,7 +110,7 @@ pub async fn pay_deposit(
     let Input((_, Named(name), OptionalJson(SandboxCryptoPayment { amount, currency, hold }))) = input;
     let hold = hold.unwrap_or(false);
     let coins = SentCoins { amount, currency: currency.map(|currency| currency.code().to_owned()), hold };
-    // Held coins and coins of another currency are not credited, so the operation does not wait for a credit.
+    // Coins with `hold` and coins of another currency are not credited, so the operation does not wait for a credit.
     let is_applied = move |before: &Deposit, after: &Deposit| {
         let is_other = currency.is_some_and(|currency| currency != before.terms.currency);
         hold || is_other || after.credited != before.credited
@@ -125,7 +126,7 @@ pub async fn pay_deposit(
     operation_id = "sandboxMoveCryptoDeposit",
     tag = "sandbox",
     summary = "Move the payment of a crypto deposit to its next status",
-    description = "Available only with the built-in sandbox, for a payment with `hold`. A second payment to the same address is applied a moment after the response. Scope: `crypto:write`.",
+    description = "Available only with the built-in sandbox, for a payment with `hold`. If the address received several payments, the newest one is moved. Scope: `crypto:write`.",
     params(Named<kind::CryptoDeposit>),
     request_body(content = SandboxCryptoMove, example = json!(examples::literal(r#"{"status":"finished"}"#))),
     responses(
@@ -140,7 +141,7 @@ pub async fn move_payment(
     input: Input<(NoQuery, Named<kind::CryptoDeposit>, Json<SandboxCryptoMove>)>,
 ) -> Result<HttpResponse, ApiError> {
     let Input((_, Named(name), Json(SandboxCryptoMove { status }))) = input;
-    // The read after the step applies the new status, so there is nothing to wait for.
+    // `is_applied` is always true, because `move_deposit` reads the processor after the step. This read already applies the new status.
     move_deposit(&call, name, |_, _| true, move |processor, payment| processor.move_payment(payment, status)).await
 }
 
@@ -170,8 +171,8 @@ pub async fn expire_deposit(
     move_deposit(&call, name, is_applied, |processor, payment| processor.expire(payment)).await
 }
 
-/// Changes a deposit at the sandbox. Returns the deposit once `is_applied` accepts the state before and the current state, or after
-/// [`APPLIED_WITHIN`].
+/// Changes a deposit at the sandbox, then reads the deposit repeatedly. Returns it once `is_applied` is true for the deposit before the
+/// change and the deposit now, at the latest after [`APPLIED_WITHIN`].
 async fn move_deposit(
     call: &Authorized<CryptoWrite>,
     name: DepositName,
@@ -201,7 +202,8 @@ async fn move_deposit(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.crypto_deposit(&deposit)))
 }
 
-/// Returns the current deposit. The shared gate permits one fetch per second; a new gate permits a fetch at every call.
+/// Returns the deposit after a read of the processor. The gate is new at every call, because the shared gate permits only one read per
+/// second.
 async fn current(state: &AppState, account: AccountId, name: &DepositName) -> Result<Deposit, ApiError> {
     fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(fetch_error)
 }

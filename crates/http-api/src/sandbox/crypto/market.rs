@@ -1,4 +1,5 @@
-//! `/v1/sandbox/crypto/coins` and `…/dollar`: the prices, minimums and fees of the processor, and the rate of the dollar.
+//! `/v1/sandbox/crypto/coins` and `…/dollar`: the prices, minimums and fees of the simulated processor, and the simulated rate of the
+//! US dollar.
 
 use std::sync::Arc;
 
@@ -18,16 +19,16 @@ use crate::input::{Input, Json, JsonBody, NoQuery};
 use crate::sandbox::blocking;
 use crate::{reply, rules};
 
-/// Longest decimal, in characters.
+/// Longest decimal in a request, in characters.
 const MAX_DECIMAL: usize = 40;
-/// Greatest age of the dollar's rate, in days.
+/// Largest `age_days` in a request.
 const MAX_AGE_DAYS: i64 = 365;
 
 /// New values of a currency at the sandbox's processor. Absent fields keep their values.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxCoinChange {
-    /// The code of the currency.
+    /// The code of the currency, such as `usdtbsc`.
     #[schema(value_type = String)]
     pub currency: Currency,
     /// USDT for one coin, a decimal.
@@ -44,7 +45,7 @@ pub struct SandboxCoinChange {
     /// The network fee of a withdrawal, in coins.
     #[schema(max_length = 40)]
     pub network_fee: Option<String>,
-    /// The coins at the processor.
+    /// The service's balance at the processor, in coins.
     #[schema(max_length = 40)]
     pub balance: Option<String>,
     /// `false`: the processor refuses new payments and withdrawals.
@@ -69,9 +70,9 @@ impl JsonBody for SandboxCoinChange {
 /// The values of a currency at the sandbox's processor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SandboxCoin {
-    /// The code of the currency.
+    /// The code of the currency, such as `usdtbsc`.
     pub currency: &'static str,
-    /// USDT for one coin.
+    /// USDT for one coin, a decimal.
     pub price: String,
     /// `false`: the processor has no price.
     pub priced: bool,
@@ -81,7 +82,7 @@ pub struct SandboxCoin {
     pub min_withdrawal: String,
     /// The network fee of a withdrawal, in coins.
     pub network_fee: String,
-    /// The coins at the processor.
+    /// The service's balance at the processor, in coins.
     pub balance: String,
     /// `false`: the processor refuses new payments and withdrawals.
     pub enabled: bool,
@@ -94,7 +95,8 @@ pub struct SandboxDollarChange {
     /// BRL for one US dollar, the selling rate. The buying rate is 0.0006 less.
     #[schema(max_length = 40)]
     pub rate: Option<String>,
-    /// The number of days before today without a publication; 0 restores the publications. A rate older than six days is refused.
+    /// Makes the rate old: the last publication is at least this number of days before today. 0 restores the daily publications. With a
+    /// rate older than six days, the service gives no quotes.
     #[schema(value_type = Option<u16>, minimum = 0, maximum = 365)]
     pub age_days: Option<u16>,
 }
@@ -115,7 +117,7 @@ pub struct SandboxDollar {
     /// BRL for one US dollar, the selling rate; `null` without a publication in the last 30 days.
     #[schema(required)]
     pub rate: Option<String>,
-    /// The day of the publication, `YYYY-MM-DD`.
+    /// The day of the publication, `YYYY-MM-DD`; `null` without a publication in the last 30 days.
     #[schema(format = "date", required)]
     pub published_on: Option<String>,
 }
@@ -128,11 +130,11 @@ pub struct SandboxDollar {
     operation_id = "sandboxSetCryptoCoin",
     tag = "sandbox",
     summary = "Set the price and the minimums of a currency",
-    description = "Available only with the built-in sandbox, for all accounts. The values return to their defaults at a restart; the balance stays. Scope: `crypto:write`.",
+    description = "Available only with the built-in sandbox. The change applies to all accounts. A restart resets all values to their defaults, except the balance. Scope: `crypto:write`.",
     request_body(content = SandboxCoinChange,
         example = json!(examples::literal(r#"{"currency":"btc","price":"68000"}"#))),
     responses(
-        (status = 200, description = "All values.", body = SandboxCoin, example = json!(examples::literal(
+        (status = 200, description = "All current values of the currency.", body = SandboxCoin, example = json!(examples::literal(
             r#"{"currency":"btc","price":"68000","priced":true,"min_deposit":"0.00012","min_withdrawal":"0.0002","network_fee":"0.00003","balance":"150","enabled":true}"#
         ))),
         Errors<(OfBody, code::AccountSuspended, code::NotFound)>,
@@ -158,7 +160,7 @@ pub async fn set_coin(
     operation_id = "sandboxSetDollar",
     tag = "sandbox",
     summary = "Set the rate of the US dollar",
-    description = "Available only with the built-in sandbox, for all accounts. The rate returns to its default at a restart. Scope: `crypto:write`.",
+    description = "Available only with the built-in sandbox. The change applies to all accounts. A restart resets the rate to its default. Scope: `crypto:write`.",
     request_body(content = SandboxDollarChange, example = json!(examples::literal(r#"{"rate":"5.50"}"#))),
     responses(
         (status = 200, description = "The newest published rate.", body = SandboxDollar,
@@ -191,7 +193,7 @@ pub(super) fn positive(node: &Node<'_>) -> Result<String, Problem> {
     if is_positive { Ok(text) } else { Err("must be above zero".into()) }
 }
 
-/// Reads a decimal text: digits, and a point between digits.
+/// Reads a decimal text: digits, with an optional point between digits.
 fn decimal(node: &Node<'_>) -> Result<String, Problem> {
     let text = rules::string(node)?;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));

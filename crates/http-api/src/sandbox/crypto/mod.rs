@@ -1,4 +1,4 @@
-//! `/v1/sandbox/crypto/…`: the payer, the chain and the processor, for tests against the built-in sandbox.
+//! `/v1/sandbox/crypto/…`: the simulated payer, chain and processor, for tests against the built-in sandbox.
 
 pub mod deposits;
 pub mod market;
@@ -16,7 +16,7 @@ use super::{FaultMode, InstitutionError, blocking, controls};
 use crate::error::{ApiError, ErrorCode};
 use crate::state::AppState;
 
-/// The name of the crypto processor in requests for faults.
+/// The name of the crypto processor in requests to `/v1/sandbox/faults`.
 pub const CRYPTO: &str = "crypto";
 /// Time limit for the service to apply a change at the processor. Usually the service needs a few milliseconds.
 const APPLIED_WITHIN: Duration = Duration::from_secs(5);
@@ -94,38 +94,40 @@ impl WithdrawalFailure {
 }
 
 /// The simulated crypto processor, with the operations for testers. Its methods may write to disk.
+///
+/// The argument `payment` is the processor's id of the payment record that it created together with the address of a deposit.
 pub trait SimulatedProcessor: Send + Sync {
-    /// Sends coins to the address of a payment.
+    /// Sends coins to the address of `payment`, as a payer would.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn pay(&self, payment: &ProcessorId, coins: &SentCoins) -> Result<(), InstitutionError>;
 
-    /// Ends the period in which a payment can be paid.
+    /// Ends the payment period of `payment`.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn expire(&self, payment: &ProcessorId) -> Result<(), InstitutionError>;
 
-    /// Finds the newest payment to the address of `payment`, and moves it to the status `to`.
+    /// Moves the newest payment to the address of `payment` to the status `to`.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn move_payment(&self, payment: &ProcessorId, to: PaymentStep) -> Result<(), InstitutionError>;
 
-    /// Makes a withdrawal fail before its coins are sent.
+    /// Makes the withdrawal of `batch` fail before its coins are sent.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn fail_withdrawal(&self, batch: &ProcessorId, failure: WithdrawalFailure) -> Result<(), InstitutionError>;
 
-    /// Sets the failure that all further calls simulate.
+    /// Sets the failure that all further calls of the processor simulate. `latency` is the delay of [`FaultMode::Slow`].
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn set_faults(&self, mode: FaultMode, latency: Duration) -> Result<(), InstitutionError>;
 
-    /// Sets values of a currency. Returns all values.
+    /// Sets values of a currency. Returns all values of the currency.
     ///
     /// # Errors
     /// [`InstitutionError`].
@@ -137,14 +139,17 @@ pub trait SimulatedProcessor: Send + Sync {
     /// [`InstitutionError`].
     fn set_dollar(&self, change: &SandboxDollarChange) -> Result<SandboxDollar, InstitutionError>;
 
-    /// Sets the way in which notifications are sent. Returns all values.
+    /// Sets the way in which notifications are sent. Returns all settings of notifications.
     ///
     /// # Errors
     /// [`InstitutionError`].
     fn set_notifications(&self, change: &SandboxNotificationsChange) -> Result<SandboxNotifications, InstitutionError>;
 }
 
-/// Calls the processor. Returns `invalid_state` if the state does not permit the step.
+/// Runs a step of the simulated processor.
+///
+/// # Errors
+/// `invalid_state` if the processor refuses the step in the current state; the other errors of the sandbox.
 async fn simulate(step: impl FnOnce() -> Result<(), InstitutionError> + Send + 'static) -> Result<(), ApiError> {
     blocking(|| Ok(step())).await?.map_err(|error| match error {
         InstitutionError::InvalidState(why) => {

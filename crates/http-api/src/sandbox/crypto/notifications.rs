@@ -1,4 +1,4 @@
-//! `/v1/sandbox/crypto/notifications`: the way in which the processor sends its notifications.
+//! `/v1/sandbox/crypto/notifications`: the way in which the simulated processor sends its notifications.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const MAX_COPIES: i64 = 10;
 /// The kind of signature that notifications have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotificationSignature {
-    /// The right signature.
+    /// The correct signature.
     Valid,
     /// A signature by another secret.
     Wrong,
@@ -51,7 +51,7 @@ impl NotificationSignature {
 }
 
 closed_list! {
-    /// The signature of notifications. All but `valid` are refused by the service.
+    /// The signature of notifications. The service rejects every notification whose signature is not `valid`.
     NotificationSignatureName as NotificationSignature NotificationSignature::ALL.map(NotificationSignature::as_str)
 }
 
@@ -66,7 +66,7 @@ pub struct SandboxNotificationsChange {
     /// The number of times that each notification is sent.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 10)]
     pub copies: Option<u8>,
-    /// The signature.
+    /// The signature of all notifications.
     #[schema(value_type = Option<NotificationSignatureName>)]
     pub signature: Option<NotificationSignature>,
 }
@@ -92,7 +92,7 @@ pub struct SandboxNotifications {
     pub reversed: bool,
     /// The number of times that each notification is sent.
     pub copies: u8,
-    /// The signature.
+    /// The signature of all notifications.
     #[schema(value_type = NotificationSignatureName)]
     pub signature: &'static str,
 }
@@ -105,11 +105,11 @@ pub struct SandboxNotifications {
     operation_id = "sandboxSetCryptoNotifications",
     tag = "sandbox",
     summary = "Repeat, reorder or forge the processor's notifications",
-    description = "Available only with the built-in sandbox, for all accounts. The values return to their defaults at a restart. Scope: `crypto:write`.",
+    description = "Available only with the built-in sandbox. The change applies to all accounts. A restart resets the values to their defaults. Scope: `crypto:write`.",
     request_body(content = SandboxNotificationsChange,
         example = json!(examples::literal(r#"{"copies":2,"signature":"wrong"}"#))),
     responses(
-        (status = 200, description = "All values.", body = SandboxNotifications,
+        (status = 200, description = "All current settings of notifications.", body = SandboxNotifications,
             example = json!(examples::literal(r#"{"paused":false,"reversed":false,"copies":2,"signature":"wrong"}"#))),
         Errors<(OfBody, code::AccountSuspended, code::NotFound)>,
     ),

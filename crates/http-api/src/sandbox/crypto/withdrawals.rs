@@ -57,7 +57,7 @@ fn mode(node: &Node<'_>) -> Result<WithdrawalFailure, Problem> {
     })
 }
 
-/// Makes a withdrawal fail before its completion, and returns the new state.
+/// Makes a withdrawal fail before its completion, and returns the withdrawal in its new state.
 ///
 /// # Errors
 /// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
@@ -65,7 +65,7 @@ fn mode(node: &Node<'_>) -> Result<WithdrawalFailure, Problem> {
     operation_id = "sandboxFailCryptoWithdrawal",
     tag = "sandbox",
     summary = "Let a crypto withdrawal fail",
-    description = "Available only with the built-in sandbox, and before the withdrawal completes, which takes two seconds. Scope: `crypto:write`.",
+    description = "Available only with the built-in sandbox. The withdrawal must still be `processing`; the sandbox completes a withdrawal after two seconds. Scope: `crypto:write`.",
     params(Named<kind::CryptoWithdrawal>),
     request_body(content = SandboxWithdrawalFailure, example = json!(examples::literal(r#"{"mode":"rejected"}"#))),
     responses(
@@ -104,7 +104,7 @@ pub async fn fail_withdrawal(
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.crypto_withdrawal(&withdrawal)))
 }
 
-/// Returns `true` if the failure is applied: the withdrawal is final, or waits for an operator.
+/// Returns whether the service has applied the failure. Returns `false` only while the withdrawal is processing and needs no operator.
 const fn is_over(withdrawal: &Withdrawal) -> bool {
     match &withdrawal.state {
         WithdrawalState::Processing { review_since, .. } => review_since.is_some(),
@@ -115,7 +115,8 @@ const fn is_over(withdrawal: &Withdrawal) -> bool {
     }
 }
 
-/// Returns the current withdrawal. The shared gate permits one fetch per second; a new gate permits a fetch at every call.
+/// Returns the withdrawal after a read of the processor. The gate is new at every call, because the shared gate permits only one read per
+/// second.
 async fn current(state: &AppState, account: AccountId, name: &WithdrawalName) -> Result<Withdrawal, ApiError> {
     fetch(&state.ports, &SyncGate::new(), account, name).await.map_err(fetch_error)
 }
