@@ -73,7 +73,8 @@ macro_rules! differing {
 }
 
 /// Begins a query, and defines its table `parts`: one row for each beneficiary's part of a paid charge. Each step of the recursion removes
-/// the last element of both lists, shares and parts. It uses `rtrim`, because both engines have this function.
+/// the last element of both lists, shares and parts. It uses `rtrim`, because both engines have this function. The first row of a charge
+/// has an empty `recipient`.
 macro_rules! parts {
     () => {
         "WITH RECURSIVE parts (charge, pix, shares, list, recipient, part) AS (\

@@ -11,8 +11,8 @@ use crate::rows::Record as _;
 use crate::rows::delivery::{self, ClaimedRow};
 use crate::rows::endpoint::EndpointRow;
 
-/// A statement that reads claimed deliveries from `source`, with the alias `t` for the row in the queue. `due` is two columns: the due time
-/// and the number of free slots. SQLite does not use the number and passes 0.
+/// A statement that reads claimed deliveries. `source` is the table of their rows in the queue, and has the alias `t`. `due` is two
+/// columns: the due time, and the number of the endpoint's free slots. SQLite does not use the number and passes 0.
 macro_rules! claimed_text {
     ($source:literal, $due:literal) => {
         concat!(
@@ -31,7 +31,7 @@ pub(crate) use claimed_text;
 /// The endpoints whose deliveries may be claimed, by their ids.
 pub(crate) type Endpoints = BTreeMap<EndpointId, Arc<Endpoint>>;
 
-/// Returns the queues, each once.
+/// Returns the queues of a claim, each once.
 pub(crate) fn queues_of(claim: &DeliveryClaim) -> BTreeSet<EndpointQueue> {
     claim.queues.iter().copied().collect()
 }

@@ -1,8 +1,8 @@
 //! The queues with due deliveries. A queue contains the pending deliveries to one endpoint in one epoch. A queue has ended if the endpoint
 //! is disabled, is deleted, or has a later epoch.
 //!
-//! A query reads the rows that are overdue the longest. Nearly always the query returns all due rows, and so every queue with due
-//! deliveries. If more rows are due than the query counts, a second query goes from queue to queue along the index of the queue. Both
+//! A first query ([`OVERDUE`]) reads the rows that are overdue the longest. Nearly always these are all due rows, so the query finds every
+//! queue with due deliveries. If more rows are due than the query counts, a second query goes along an index from queue to queue. Both
 //! queries read a bounded number of rows, regardless of the number of queues and deliveries.
 
 use std::sync::{Mutex, PoisonError};
@@ -16,15 +16,16 @@ use crate::error::Fault;
 use crate::rows::delivery::{self, QueueHead, QueueState};
 use crate::sql::{Query, Session};
 
-/// The largest number of due rows that a query counts.
+/// The largest number of due rows that [`OVERDUE`] counts.
 pub(crate) const MOST_COUNTED: u32 = 10_000;
-/// The largest number of queues that a query visits if more rows are due than are counted: about 0.1 s of a busy server.
+/// The largest number of queues that the second query visits. So many visits take about 0.1 s on a busy server.
 const QUEUES_PER_SEARCH: u32 = 10_000;
-/// The number of queues that a step of the walk for cancellations visits: about 10 ms of a busy server. The walk is not urgent, because
-/// readers already see the deliveries as cancelled.
+/// The largest number of queues that one step of [`CancelWalk`] visits. So many visits take about 10 ms on a busy server. The cancellations
+/// are not urgent, because readers already see the deliveries as cancelled.
 const QUEUES_PER_WALK: u32 = 1_000;
 
-/// A statement that reads queues. The CTEs in `$heads` end with `heads`: the first row of each queue, and the place of the queue.
+/// A statement that reads queues. The CTEs in `$heads` end with `heads`: the first row of each queue, with the place of the queue in the
+/// result. The last column of the result is the number of a [`QueueState`].
 macro_rules! queues_text {
     ($heads:literal) => {
         concat!(
@@ -38,8 +39,8 @@ macro_rules! queues_text {
 }
 pub(crate) use queues_text;
 
-/// Selects the queues of the rows that are overdue the longest. Claims do not contain the indexed expression `0 + due_at`. With that index,
-/// a claim would walk past all due rows of other queues.
+/// Selects the queues of the rows that are overdue the longest. The expression `0 + due_at` leads to an index over all queues. Claims do
+/// not contain the expression: along that index, they would read past the due rows of all other queues.
 pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o.due_at, o.number, \
      CAST(CASE WHEN w.id IS NULL THEN 0 WHEN w.state = 'inactive' THEN 1 ELSE 2 END AS BIGINT) \
      FROM (SELECT r.account_id, r.endpoint_id, r.epoch, min(r.due_at) AS due_at, count(*) AS number \
@@ -48,15 +49,15 @@ pub(crate) const OVERDUE: &str = "SELECT o.account_id, o.endpoint_id, o.epoch, o
      LEFT JOIN webhook_endpoints AS w ON w.account_id = o.account_id AND w.id = o.endpoint_id AND w.epoch = o.epoch \
      AND w.state IN ('active', 'inactive')";
 
-/// Microseconds that are subtracted from the due time of a delivery while it is set aside. The walk over due deliveries then skips it. The
-/// delivery keeps its order, and comes first in a claim.
+/// Microseconds that are subtracted from the due time of a delivery while it is set aside. [`OVERDUE`] does not read due times below zero.
+/// Deliveries that are set aside keep their order, and come first in a claim.
 pub(crate) const SET_ASIDE_US: i64 = 10_000_000_000_000_000;
-/// The largest number of deliveries to inactive endpoints that one pass sets aside: about 20 ms of SQLite's write lock.
+/// The largest number of deliveries to inactive endpoints that one pass sets aside. One pass holds SQLite's write lock for about 20 ms.
 const SET_ASIDE_AT_ONCE: u32 = 2_000;
 /// The largest number of queues in which one pass sets deliveries aside, each with its own statement.
 const SET_ASIDE_QUEUES: usize = 100;
-/// Sets deliveries aside. After a wait for a locked row, PostgreSQL checks only the outer conditions again. These conditions exclude
-/// deliveries that another node set aside or claimed meanwhile.
+/// Sets deliveries aside. After a wait for a locked row, PostgreSQL checks again only the conditions outside of the subquery. These
+/// conditions exclude deliveries that another node set aside or claimed meanwhile.
 pub(crate) const SET_ASIDE: &str = "UPDATE pending_deliveries SET due_at = due_at - ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE p.endpoint_id = ? AND p.epoch = ? AND p.due_at > 0 \
      AND p.due_at <= ? ORDER BY p.due_at LIMIT ?) AND due_at + 0 > 0 AND due_at + 0 <= ? \
@@ -164,8 +165,8 @@ fn read(session: &mut dyn Session, query: &Query<'_>) -> Result<Vec<QueueHead>, 
 pub(super) struct CancelWalk(Mutex<Option<EndpointQueue>>);
 
 impl CancelWalk {
-    /// Cancels at most `limit` deliveries in the next ended queues. Returns their number, and the queues with deliveries that are set aside
-    /// although the endpoint is active again.
+    /// Cancels at most `limit` deliveries in the next ended queues. Returns the number of cancelled deliveries, and the queues that still
+    /// have deliveries set aside although the endpoint is active again.
     pub(super) fn step(&self, work: &mut Work<'_>, limit: u32) -> Result<(u64, Vec<EndpointQueue>), Fault> {
         let engine = work.engine();
         let after = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -259,7 +260,7 @@ mod tests {
             }
             assert!(seen.iter().eq(queues.iter().cycle().take(seen.len())), "{most}: {seen:?}");
         }
-        // A step that visits all queues ends at its start.
+        // A step with room for all queues visits each of them once, and returns no last queue.
         let around = |count: usize| queues.iter().cycle().skip(count).take(queues.len()).copied().collect::<Vec<_>>();
         assert_eq!(step(None, 6), (around(0), None));
         assert_eq!(step(queues.get(1).copied(), 6), (around(2), None));

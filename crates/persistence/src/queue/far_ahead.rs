@@ -14,12 +14,13 @@ const EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// The largest number of rows that one statement changes; the next pass continues.
 const AT_A_TIME: usize = 1_000;
 
-/// Walks the index of due times from its latest end. If no clock was ahead, no due time exceeds the longest pause, and the walk ends at
-/// once.
+/// Makes deliveries due whose due time is too far ahead. The statement reads an index from the latest due time on. So it ends at once if no
+/// clock was ahead.
 pub(crate) const RETRIES: &str = "UPDATE pending_deliveries SET due_at = ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE 0 + p.due_at > ? AND p.lease_until IS NULL \
      ORDER BY 0 + p.due_at DESC LIMIT ?)";
-/// Walks the index of leases, which has one row per delivery in flight.
+/// Ends leases that are too far ahead, and makes their deliveries due. The statement reads the index of leases, which has one row per
+/// delivery in flight.
 pub(crate) const LEASES: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ? WHERE (account_id, endpoint_id, id) IN (\
      SELECT p.account_id, p.endpoint_id, p.id FROM pending_deliveries AS p WHERE p.lease_until IS NOT NULL AND p.lease_until > ? LIMIT ?)";
 

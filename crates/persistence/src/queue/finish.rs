@@ -15,7 +15,7 @@ pub(crate) struct Outcome<'a> {
     pub(crate) finished: &'a FinishedAttempt,
     /// The next status of the delivery. If its queue has ended, the delivery is cancelled instead.
     pub(crate) status: DeliveryStatus,
-    /// The next due time, while the delivery stays pending.
+    /// The next due time; `None` if the attempt ends the delivery.
     pub(crate) due_at: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! Records the beginning of each endpoint's failure, from the outcomes of attempts.
+//! Records since when endpoints fail, from the outcomes of attempts. A failing endpoint has a row in `endpoint_failures`, with its epoch.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ static KEEP: Spec = Spec::insert_unless_there(
     &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("epoch", Kind::Int), ("failing_since", Kind::Int)],
 );
 
-/// The change of an endpoint's health in an epoch by consecutive attempts.
+/// The change of an endpoint's row for one epoch, by the attempts that are stored together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Change {
-    /// `true` if the stored failure is removed first.
+    /// `true` if the stored row is removed first, because an attempt succeeded.
     forget: bool,
-    /// The beginning of the failure. A stored beginning is kept.
+    /// The first failure after the last success. If a row is already stored, its instant is kept.
     failing_since: Option<Timestamp>,
 }
 
 type Changes = BTreeMap<(AccountId, EndpointId, i64), Change>;
 
-/// Returns the changes that the attempts make.
+/// Returns the changes that the attempts cause.
 pub(super) fn changes<'a>(attempts: impl IntoIterator<Item = &'a FinishedAttempt>) -> Changes {
     let mut changes = Changes::new();
     for finished in attempts {
@@ -46,7 +46,7 @@ pub(super) fn changes<'a>(attempts: impl IntoIterator<Item = &'a FinishedAttempt
     changes
 }
 
-/// Returns the statement that deletes the failures of a queue.
+/// Returns the statement that deletes the row of the queue's endpoint and epoch.
 pub(super) fn forget(queue: EndpointQueue) -> Op<'static> {
     Op::free(&FORGET, vec![vec![queue.account.into(), queue.endpoint.into(), queue.epoch.into()]])
 }

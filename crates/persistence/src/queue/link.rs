@@ -69,7 +69,7 @@ impl Link {
         let job = move |connection: &mut Connection| {
             let wanted = || !reply.is_closed() && Instant::now() < deadline;
             let done = connection.work(&wanted, &mut work);
-            // A caller that stopped waiting needs no result.
+            // The send fails if the caller stopped waiting. Such a caller needs no result.
             let _ = reply.send(done.map_err(QueryError::from));
         };
         self.enqueue(Box::new(job))?;
@@ -89,7 +89,7 @@ impl Link {
     /// Checks that the link has a working connection. A link without a fresh success ([`Pulse::is_fresh`]) executes a statement now.
     ///
     /// # Errors
-    /// [`QueryError::Unavailable`] if there is none.
+    /// [`QueryError::Unavailable`] if the statement fails.
     pub(super) async fn probe(&self) -> Result<(), QueryError> {
         if self.pulse.is_fresh() {
             return Ok(());
@@ -126,7 +126,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// Tries the work until it succeeds, fails for good, or has no waiting caller. Work with an uncertain outcome may be done twice.
+    /// Tries the work while a caller waits: at most [`ATTEMPTS`] times if it conflicts, and once more after a lost connection. After a lost
+    /// connection the outcome is uncertain, so the work may be done twice.
     fn work<T>(
         &mut self,
         wanted: &dyn Fn() -> bool,
@@ -205,7 +206,8 @@ impl<'w> Work<'w> {
                 Err(Fault::Lost(_) | Fault::Down(_)) => Ok(()),
                 Err(_) => session.run("ROLLBACK"),
             };
-            // The state of the connection is uncertain, so it is not used again.
+            // If the end of the transaction fails, the state of the connection is uncertain. `Lost` makes [`Work::session`] drop the
+            // connection.
             ended.map_err(|error| Fault::Lost(error.to_string()))?;
             done
         })

@@ -1,12 +1,14 @@
 //! The queue of deliveries, with its own connections and threads, so that deliveries never delay the committer.
 //!
-//! A pending delivery has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which is permanent. The queue has
-//! one part per endpoint and epoch, the endpoint queue ([`EndpointQueue`]). Due deliveries have an index, and the deliveries of each
-//! endpoint queue have another. So the cost of a claim does not depend on the number or the lengths of endpoint queues. A claim or an
-//! outcome may become durable only after its reply. If the database crashes before, the delivery is repeated.
+//! A pending delivery has a row in `pending_deliveries`, which is the queue, and one in `deliveries`, which is permanent. The queue has one
+//! part per endpoint and epoch, the endpoint queue ([`EndpointQueue`]). One index orders all pending deliveries by due time, and another
+//! orders them by endpoint queue. So the cost of a claim does not depend on the number or the lengths of endpoint queues.
+//!
+//! The database may confirm a claim or an outcome before it is durable. If the database crashes in between, the delivery is repeated.
 //!
 //! A transaction that changes existing rows of both tables locks `pending_deliveries` first and then `deliveries`. New rows are inserted in
-//! the opposite order, because no transaction waits for a new row. An event is locked before both tables. So no cycle of waits can form.
+//! the opposite order, which is safe, because no transaction waits for a new row. An event is locked before both tables. So no cycle of
+//! waits can form.
 
 mod claim;
 mod endpoint_queues;
@@ -51,8 +53,8 @@ pub(crate) trait QueueEngine: Engine {
     /// Returns the suffix that makes a SELECT lock its rows and wait for other holders.
     fn row_lock(&self) -> &'static str;
 
-    /// Returns the statement that reads the first row of each queue. Its parameters: the endpoint and the epoch to begin behind, and the
-    /// number of queues.
+    /// Returns the statement that reads the first row of each queue. Its parameters are the endpoint and the epoch of the queue to begin
+    /// behind, and the largest number of queues.
     fn queues(&self) -> &'static str;
 
     /// Claims deliveries within the current transaction.
@@ -72,8 +74,8 @@ pub(crate) trait QueueEngine: Engine {
     fn cancel(&self, session: &mut dyn Session, stale: &[EndpointQueue], limit: u32) -> Result<u64, Fault>;
 }
 
-/// The links to the queue: one for claims, one for outcomes, and one for all other work, whose commits are durable at once. The links do
-/// not wait for each other.
+/// The links to the queue: one for claims, one for outcomes, and one for all other work. Only the commits of the last are durable when they
+/// are confirmed. The links do not wait for each other.
 pub(crate) struct Queue {
     claims: Link,
     outcomes: Link,

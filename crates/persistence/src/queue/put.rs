@@ -1,4 +1,4 @@
-//! Deliveries that do not come from the committer: tests and resends.
+//! Deliveries that the committer does not create: test deliveries and resends. Below, both are called requested deliveries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use crate::error::Fault;
 use crate::rows::delivery;
 use crate::sql::{Query, Session};
 
-/// Selects existing deliveries by the event alone, so that only the index that begins with the event is considered. An event belongs to one
-/// account.
+/// Selects existing deliveries by their event. A condition on the account is not needed, because an event belongs to one account. Without
+/// it, the server considers only the index that begins with the event.
 static THERE: Lookup =
     Lookup::new("d.account_id, d.event_id, d.endpoint_id, d.id", "deliveries AS d", "d", &["event_id"]);
 static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS e", "e", &["account_id", "id"]);
@@ -28,15 +28,16 @@ const ENQUEUE: &str = "INSERT INTO pending_deliveries (account_id, endpoint_id, 
      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
 const OPEN: &str = "UPDATE deliveries SET status = 'pending' WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 
-/// Selects the tests and resends that wait for one endpoint.
+/// Selects the requested deliveries that wait in the queue of one endpoint.
 pub(crate) const REQUESTED: &str =
     "SELECT id FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? AND requested_at IS NOT NULL LIMIT ?";
 
 /// The unique key of a delivery, or a part of it: account, event, endpoint.
 type Key = Vec<String>;
 
-/// Adds deliveries, and makes existing ones due at once. Returns the identifiers of all of them, in the order of `deliveries`. Returns
-/// `None` if more than `most` tests and resends would wait for one endpoint. Without `most` their number has no limit.
+/// Adds requested deliveries. If a delivery of the same event and endpoint exists, that delivery starts again instead ([`start_again`]).
+/// Returns the identifiers of all of them, in the order of `deliveries`. Returns `None` if more than `most` requested deliveries would wait
+/// for one endpoint. Without `most` their number has no limit.
 pub(super) fn put(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -72,7 +73,7 @@ pub(super) fn put(
     Ok(Some(deliveries.iter().filter_map(|new| ids.get(&key(new)).copied()).collect()))
 }
 
-/// Returns whether more than `most` tests and resends would wait for one endpoint, together with `wanted`.
+/// Returns whether, together with `wanted`, more than `most` requested deliveries would wait for one endpoint.
 fn exceeds(
     session: &mut dyn Session,
     wanted: impl Iterator<Item = (EndpointQueue, DeliveryId)>,
@@ -98,7 +99,8 @@ fn key(new: &NewDelivery) -> Key {
     vec![new.queue.account.to_string(), new.event.to_string(), new.queue.endpoint.to_string()]
 }
 
-/// Locks the events, so that housekeeping removes none of them meanwhile. Removed events cannot be sent again.
+/// Locks the events, so that housekeeping removes none of them meanwhile. Fails if one was removed already, because a removed event cannot
+/// be sent again. Test deliveries have no event to lock.
 fn lock_events<'d>(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -126,8 +128,8 @@ fn add(engine: &dyn QueueEngine, session: &mut dyn Session, new: &[&NewDelivery]
     }
 }
 
-/// Restarts the schedule of an existing delivery. A delivery in flight becomes due when its attempt ends. If the queue of that attempt has
-/// ended or its lease has expired, the outcome of the attempt no longer counts.
+/// Restarts the schedule of an existing delivery, which becomes due at once. Exception: while an attempt in the same epoch runs under a
+/// valid lease, the delivery becomes due when that attempt ends. The outcome of any other running attempt no longer counts.
 fn start_again(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
@@ -150,8 +152,8 @@ fn start_again(
     if session.execute(&named(again))? > 0 {
         return Ok(());
     }
-    // The delivery has ended, and its fence continues from the stored number. If the queue has a row now, another transaction has inserted
-    // that row meanwhile.
+    // The delivery has no row in the queue, so it has ended. The new row continues with the stored fence. If the insert finds a row,
+    // another transaction inserted it meanwhile, and the row is kept.
     let Some((.., fence)) =
         session.load::<(String, String, i64)>(&named(Query::new(format!("{FENCE}{}", engine.row_lock()))))?.pop()
     else {

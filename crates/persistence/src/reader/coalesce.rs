@@ -33,7 +33,7 @@ static CHARGES: Lookup = Lookup::of(|| names::<ChargeRow<'_>>("c"), "charges AS 
 /// Finds charges by their txids.
 static TXIDS: Lookup = Lookup::of(
     || names::<ChargeRow<'_>>("c"),
-    // Both columns of the key are compared as ranges, for the reason given at the lookup of API keys below.
+    // Both columns of the key are compared as ranges, for the reason given at [`KEYS`] below.
     "global_reservations AS r JOIN charges AS c ON c.account_id BETWEEN r.account_id AND r.account_id \
      AND c.id BETWEEN r.owner AND r.owner",
     "r",
@@ -45,7 +45,8 @@ static IDEMPOTENCY_RECORDS: Lookup =
     Lookup::of(|| names::<IdempotencyRow<'_>>("c"), "idempotency_records AS c", "c", &["account_id", "key"]);
 static KEYS: Lookup = Lookup::of(
     || names::<KeyRow<'_>>("k") + ", " + &names::<AccountRow<'_>>("a"),
-    // With few accounts at planning, an equality may be planned as a walk along all accounts. A range is never planned so.
+    // A range instead of an equality. If the accounts are few when the plan is made, an equality may be planned as a read of all accounts.
+    // A range is never planned so.
     "api_keys AS k JOIN accounts AS a ON a.id BETWEEN k.account_id AND k.account_id",
     "k",
     &["prefix"],
@@ -75,7 +76,7 @@ impl<K, T> PendingRead<K, T> {
     }
 
     fn answer(self, answer: Result<Option<T>, QueryError>) {
-        // A caller that stopped waiting needs no result.
+        // The send fails if the caller stopped waiting. Such a caller needs no result.
         let _ = self.reply.send(answer);
     }
 }

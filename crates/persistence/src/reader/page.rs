@@ -1,4 +1,5 @@
-//! The common parts of lists: the bounds of a page, spans of time as ranges of ids, and unreadable rows.
+//! The common parts of lists: the bounds of a page, spans of time as ranges of ids, and unreadable rows. A work list is the list of the due
+//! records of a worker.
 
 use cais_domain::ids::{Id, IdKind};
 use cais_ports::{Due, Page, PageRequest, Span, alerts};
@@ -13,11 +14,11 @@ const MAX_PAGE: u32 = 200;
 const SPARE: u32 = 32;
 /// A text greater than every id: ids do not contain `~`, the greatest printable ASCII character.
 const BEYOND: &str = "~";
-/// The expression for the holder of entries in the indexes of rare entries: all kinds except `charge`, and the buckets `pending` and
-/// `blocked`. No other index contains the expression.
+/// The SQL of an entry's holder in the indexes of rare entries. No other index contains this expression, so a query with it reads one of
+/// these indexes. Rare are all kinds of entries except `charge`, and the buckets `pending` and `blocked`.
 pub(super) const RARE_HOLDER: &str = "holder || ''";
-/// The largest difference between the instant in an id and the instant in its row. An id is created a moment before or after the row's
-/// instant, possibly by another node's clock.
+/// The largest assumed difference between the instant in an id and the instant in its row. An id is created a moment before or after the
+/// row's instant, possibly by another node's clock.
 const SLACK: SignedDuration = SignedDuration::from_mins(1);
 
 pub(super) fn with_spare(limit: u32) -> i64 {
@@ -27,7 +28,7 @@ pub(super) fn with_spare(limit: u32) -> i64 {
 /// Returns the records of a work list, at most `limit`. Invalid rows are logged and skipped, so that the work behind them is done.
 ///
 /// Invalid rows stay at the head of their list until an operator repairs them. Up to `SPARE` invalid rows have no effect on the result.
-/// With `limit + SPARE` invalid rows, the valid ones behind them would not be read. Every invalid row is logged.
+/// With `limit + SPARE` invalid rows, the valid ones behind them would not be read.
 pub(super) fn work<R, T>(
     rows: Vec<R>,
     limit: u32,
@@ -70,7 +71,7 @@ pub(super) fn after<K: IdKind>(page: PageRequest<Id<K>>) -> String {
     page.starting_after.map_or_else(|| BEYOND.to_owned(), |id| id.to_string())
 }
 
-/// Returns the limit plus one: an additional row shows that there are more.
+/// Returns the limit plus one. The additional row shows whether another page follows.
 pub(super) fn one_more<I: Copy>(page: PageRequest<I>) -> i64 {
     i64::from(page.limit.clamp(1, MAX_PAGE)).saturating_add(1)
 }
@@ -82,8 +83,9 @@ pub(super) fn cut<T, I: Copy>(mut rows: Vec<T>, page: PageRequest<I>) -> Page<T>
     Page { rows, has_more }
 }
 
-/// A span of time in two forms: a range of ids for the index, and exact instants. Rows at both ends of the range may be outside the span.
-/// Ids contain the instant of their creation, so an old page costs no more than the newest.
+/// A span of time in two forms: a range of ids, and exact instants. Ids are ordered by the instant of their creation, so a query reads only
+/// the rows of the range. An old page costs no more than the newest. The range is wider than the span by [`SLACK`] at both ends. Therefore
+/// the query compares the instants too.
 pub(super) struct Reach {
     /// The least id of the range.
     pub(super) least: String,
@@ -96,7 +98,8 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Returns the reach of a span, after the last id of the previous page.
+    /// Returns the reach of a span. `after` is the last id of the previous page. Lists begin with the newest id, so the range ends before
+    /// `after`.
     pub(super) fn new<K: IdKind>(span: Span, after: Option<Id<K>>) -> Self {
         let bound = |at: Timestamp| Id::<K>::new(first_uuid(at)).to_string();
         let least = span.from.map(|from| bound(from.saturating_sub(SLACK).unwrap_or(Timestamp::MIN)));

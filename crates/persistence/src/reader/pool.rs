@@ -1,4 +1,5 @@
-//! Connections for reads that are not by id: few, checked before use, and used outside of the async threads.
+//! A small pool of connections for all reads that `coalesce` does not combine. A connection is checked before each use, and is used on a
+//! blocking thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,7 +105,8 @@ impl ReadPool {
     }
 }
 
-/// A guard that updates the metric of connections in use and, at the end of a read, of idle connections.
+/// A guard that counts a connection in the metric of connections in use. When the guard is dropped, it also updates the metric of idle
+/// connections.
 struct InUse(Pool<Readers>);
 
 impl InUse {

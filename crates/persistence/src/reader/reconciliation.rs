@@ -20,16 +20,20 @@ use crate::rows::{Record as _, acquirer, payment};
 use crate::sql::Query;
 use crate::sql::table::names;
 
-/// Selects the payments of a span at one acquirer after the last row of the previous page, in the order of instant and end-to-end id.
+/// Selects one acquirer's payments of a span, in the order of instant and end-to-end id. The page begins behind the last row of the
+/// previous page.
 const PAYMENTS: &str = " FROM payments AS p WHERE p.acquirer = ? AND (p.paid_at, p.end_to_end_id) > (?, ?) AND p.paid_at < ? \
      ORDER BY p.paid_at, p.end_to_end_id LIMIT ?";
-/// Selects payouts. The expression on the id has an index that only reconciliation uses.
+/// Selects one acquirer's payouts of a span, in the order of their ids. The expression `p.id || ''` has an index that only reconciliation
+/// uses.
 const PAYOUTS: &str = " FROM payouts AS p WHERE p.id || '' > ? AND p.id || '' < ? AND p.created_at >= ? AND p.created_at < ? AND p.acquirer = ? \
      ORDER BY p.id || '' LIMIT ?";
-/// Selects the payments of a span at one crypto processor after the last row of the previous page, in the order of instant and identifier.
+/// Selects one processor's crypto payments of a span, in the order of instant and identifier. The page begins behind the last row of the
+/// previous page.
 const CRYPTO_PAYMENTS: &str = " FROM crypto_payments AS p WHERE p.processor || '' = ? AND (p.created_at, p.payment_id) > (?, ?) \
      AND p.created_at < ? ORDER BY p.created_at, p.payment_id LIMIT ?";
-/// Selects crypto withdrawals. The expression on the id has an index that no list of an account uses.
+/// Selects one processor's crypto withdrawals of a span, in the order of their ids. The expression `w.id || ''` has an index that no list
+/// of an account uses.
 const CRYPTO_WITHDRAWALS: &str = " FROM crypto_withdrawals AS w WHERE w.id || '' > ? AND w.id || '' < ? AND w.created_at >= ? \
      AND w.created_at < ? AND w.processor = ? ORDER BY w.id || '' LIMIT ?";
 /// Selects the acquirers with a payment or a payout in the span. For payments, the query goes from one acquirer to the next along an index.

@@ -15,7 +15,7 @@ use crate::sql::table::Row;
 #[async_trait]
 impl RecordQueries for Persistence {
     async fn find_record(&self, key: RecordKey) -> Result<Option<AnyRecord>, QueryError> {
-        // The refunded amount of a payment is not in its row.
+        // A payment has its own query, because its refunded amount is not in its row.
         if let RecordKey::Payment { account, end_to_end_id } = &key {
             return Ok(self.find_payment(*account, end_to_end_id).await?.map(AnyRecord::from));
         }
@@ -24,7 +24,7 @@ impl RecordQueries for Persistence {
 }
 
 impl Persistence {
-    /// Returns the record that a query finds.
+    /// Returns the record that a query finds, if any.
     pub(super) async fn find<R: Send + 'static, T: Send + 'static>(
         &self,
         query: impl Select<R> + Send + 'static,
@@ -42,7 +42,7 @@ impl Persistence {
         self.pool().read(move |session| session.rows(query)?.into_iter().map(read).collect()).await
     }
 
-    /// Returns a page of records; the query reads one record more than the page has.
+    /// Returns a page of records. The limit of `query` must be one record more than the page has; see [`super::page::one_more`].
     pub(super) async fn page<R: Send + 'static, T: Send + 'static, I: Copy>(
         &self,
         query: impl Select<R> + Send + 'static,

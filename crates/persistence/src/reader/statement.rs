@@ -13,15 +13,16 @@ use crate::Persistence;
 use crate::rows::{id, statement};
 use crate::sql::{Query, Session};
 
-/// The columns of a line, from the entries of the page and the records that they name.
+/// The columns of a statement entry, from the entries of the page and from the records that the entries name.
 const HEAD: &str = "SELECT e.id, e.kind, e.bucket, e.amount, e.balance_after, e.resource_id, e.end_to_end_id, \
      coalesce(c.description, p.description, r.reason), e.created_at FROM (\
      SELECT holder, id, kind, bucket, amount, balance_after, resource_id, end_to_end_id, created_at FROM entries";
 const RANGE: &str = " = ? AND id >= ? AND id < ? AND created_at >= ? AND created_at < ?";
-/// The condition of the index of merchants' fees: the ids of accounts begin with `a`, those of system accounts with other letters.
+/// The condition of the index of merchants' fees. The ids of merchants' accounts begin with `a`, and the names of system accounts with
+/// later letters.
 const OF_MERCHANTS: &str = " AND holder < 'b'";
-/// The prefix of an id shows the kind of the resource, so a line is looked up in one of three tables. For the other two tables the key is
-/// null, and no index is searched.
+/// The prefix of an id shows the kind of the resource, so an entry is looked up in at most one of three tables. For the other tables the
+/// key is null, and no index is searched.
 const TAIL: &str = " ORDER BY id DESC LIMIT ?) AS e \
      LEFT JOIN charges AS c ON c.account_id = e.holder AND c.id = CASE substr(e.resource_id, 1, 4) WHEN 'chg_' THEN e.resource_id END \
      LEFT JOIN payouts AS p ON p.account_id = e.holder AND p.id = CASE substr(e.resource_id, 1, 4) WHEN 'pyt_' THEN e.resource_id END \
@@ -94,7 +95,7 @@ fn sums_text() -> String {
 }
 
 /// Returns the SQL of a page; `None` for the bucket `in_transit`, which the account statement never shows. Bucket and kind are constants in
-/// the text, so that the index of rare entries is used. There are few such texts.
+/// the text, because an index of rare entries is not used with bound values. The texts are few, so each stays prepared.
 fn page_text(filter: EntryFilter) -> Option<String> {
     let bucket = match filter.bucket {
         None => " AND bucket <> 'in_transit'",
@@ -109,8 +110,8 @@ fn page_text(filter: EntryFilter) -> Option<String> {
     Some(format!("{HEAD} WHERE {holder}{RANGE}{bucket}{kind}{merchants}{TAIL}"))
 }
 
-/// Returns whether an index of rare entries contains these entries. All kinds except `charge`, and the buckets `pending` and `blocked`, are
-/// rare.
+/// Returns whether an index of rare entries contains the entries of this filter. All kinds except `charge`, and the buckets `pending` and
+/// `blocked`, are rare.
 const fn is_rare(filter: EntryFilter) -> bool {
     let rare_kind = match filter.kind {
         None | Some(EntryKind::Charge) => false,

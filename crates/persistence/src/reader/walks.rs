@@ -15,7 +15,7 @@ use crate::sql::select::{Select, texts};
 use crate::sql::{Query, Session};
 use crate::{DatabaseUrl, migrations};
 
-/// The statement of a list, and values for it: a page of an account with 10,000 rows.
+/// The statement of a list, and values that select a page of an account with 10,000 rows.
 pub(super) type List = (String, &'static str);
 
 /// Returns the list of a query, with values for its conditions and its limit.
@@ -66,7 +66,7 @@ fn assert_walks(session: &mut dyn Session, tables: &str) {
         let of_event = text.contains("d.event_id = ?");
         for line in &plan {
             assert!(!line.contains("Seq Scan") && !line.contains("Bitmap"), "{tables}, {text}: {plan:#?}");
-            // An event has few deliveries, and no index has their order.
+            // A sort is allowed for the deliveries of one event: they are few, and no index has their order.
             assert!(of_event || !line.contains("->  Sort "), "{tables}, {text}: {plan:#?}");
         }
         let looked_at = numbers(&plan, "actual rows=").into_iter().chain(numbers(&plan, "Rows Removed by Filter: "));

@@ -40,7 +40,8 @@ const OPENING: usize = 3;
 /// The number of changing columns that have a value while the charge waits for its payer: those up to `expires_at`.
 const ISSUING: usize = 5;
 
-/// Inserts charges before the acquirer is called, as nearly every new charge is inserted. The other columns are null or zero.
+/// Inserts charges whose acquirer is not called yet, as nearly all new charges. The columns that are left out keep their defaults, null or
+/// zero.
 pub(crate) static OPEN: Spec = Spec::insert(TABLE, ChargeRow::COLUMNS.split_at(ChargeRow::FIXED + OPENING).0);
 
 /// Updates charges that begin to wait for their payers.
@@ -60,7 +61,7 @@ fn written_parts(parts: &[Money]) -> Option<String> {
 impl Record for Charge {
     type Row<'a> = ChargeRow<'a>;
 
-    /// Writes fewer columns while the charge is unpaid.
+    /// Writes fewer columns for a new charge, and for one that waits for its payer, if it has no refunds and no open infractions.
     fn written(&self, version: i64, read: Option<i64>) -> (&'static Spec, Vec<Value<'_>>) {
         let (spec, mut row) = usual(self, version, read);
         let is_untouched = self.refunds == RefundTotals::default() && self.open_infractions == 0;

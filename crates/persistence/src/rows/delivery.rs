@@ -34,7 +34,7 @@ pub(crate) static INSERT_UNLESS_THERE: Spec = Spec::insert_unless_there(TABLE, C
 
 /// The table of pending deliveries.
 const QUEUE: &str = "pending_deliveries";
-/// The columns of a new queue row. Only a test or a resend fills the last one.
+/// The columns of a new queue row. Only a test delivery or a resend fills the last one.
 const QUEUED: &[(&str, Kind)] = &[
     ("account_id", Kind::Text),
     ("endpoint_id", Kind::Text),
@@ -47,7 +47,7 @@ const QUEUED: &[(&str, Kind)] = &[
 /// Inserts a queue row for a new delivery, which is due at once. The other columns keep their defaults.
 pub(crate) static ENQUEUE: Spec = Spec::insert(QUEUE, QUEUED.split_at(5).0);
 
-/// Inserts a queue row for a test or a resend.
+/// Inserts a queue row for a test delivery or a resend.
 pub(crate) static ENQUEUE_REQUESTED: Spec = Spec::insert(QUEUE, QUEUED);
 
 /// Returns the values of a new delivery.
@@ -69,14 +69,14 @@ pub(crate) fn enqueued(new: &NewDelivery) -> Vec<Value<'static>> {
     vec![new.queue.account.into(), new.queue.endpoint.into(), new.id.into(), new.queue.epoch.into(), new.at.into()]
 }
 
-/// Returns the queue row of a test or a resend.
+/// Returns the values of the queue row of a test delivery or a resend.
 pub(crate) fn enqueued_request(new: &NewDelivery) -> Vec<Value<'static>> {
     let mut row = enqueued(new);
     row.push(new.at.into());
     row
 }
 
-/// The columns of a listed delivery with one of its attempts. There is a row for each attempt, and one row if there are no attempts.
+/// The columns of a listed delivery with one of its attempts. A delivery has a row for each attempt, and one row if there are no attempts.
 pub(crate) type DeliveryColumns = (
     (Text, Text, Text, Text, Text, BigInt),
     (Nullable<BigInt>, BigInt),
@@ -87,7 +87,7 @@ pub(crate) type DeliveryColumns = (
 type Facts = (String, String, String, String, String, i64);
 /// The due time of a pending delivery, and the [`QueueState`] of its queue.
 type Waiting = (Option<i64>, i64);
-/// Fence, instant, status, duration, error, reply.
+/// Fence, start, HTTP status, duration in milliseconds, error, body of the reply.
 type Tried = (Option<i64>, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
 
 /// The read row of a delivery with one of its attempts.
@@ -166,7 +166,7 @@ pub(crate) enum QueueState {
     Ended,
     /// The deliveries wait: the endpoint is inactive.
     Waiting,
-    /// The deliveries are sent.
+    /// The deliveries are sent: the endpoint is active.
     Called,
 }
 
@@ -194,7 +194,7 @@ pub(crate) struct QueueHead {
     pub(crate) queue: EndpointQueue,
     /// The earliest due time of its deliveries.
     pub(crate) due_at: Timestamp,
-    /// The number of its deliveries that were counted.
+    /// The number of its due deliveries that `OVERDUE` counted; 1 after a walk from queue to queue, which counts none.
     pub(crate) number: u64,
     /// `true` if the first delivery of the queue was set aside while its endpoint was inactive.
     pub(crate) is_set_aside: bool,
@@ -213,7 +213,8 @@ pub(crate) fn read_queue((account, endpoint, epoch, due_at, number, state): &Que
     })
 }
 
-/// The columns of a claimed delivery: key, claim, event, first failure of the endpoint, due time, and number of free slots.
+/// The columns of a claimed delivery, in four groups: key; fence and number of the attempt; event; and last the start of the endpoint's
+/// failure, the due time, and the number of free slots.
 pub(crate) type ClaimedColumns = (
     (Text, Text, Text),
     (BigInt, BigInt),
@@ -221,7 +222,7 @@ pub(crate) type ClaimedColumns = (
     (Nullable<BigInt>, BigInt, BigInt),
 );
 
-/// Identifier, type, sequence number, data, instant.
+/// Identifier, type, sequence number, data, instant of creation.
 type EventFacts = (String, String, Option<i64>, Option<Vec<u8>>, i64);
 
 /// The read row of a claimed delivery.

@@ -43,23 +43,24 @@ pub(crate) struct Standing<'a> {
 }
 
 impl Standing<'_> {
-    /// Returns whether only the answer changes; `read` is the fence that was read.
+    /// Returns whether only the answer changes, so that [`ANSWER`] is enough. `read` is the fence that was read.
     pub(crate) fn only_answers(&self, read: i64) -> bool {
         self.fence == read && self.lease_until.is_none() && self.due_at.is_none()
     }
 }
 
-/// Inserts first uses of keys without an answer. Nearly every first use has no answer yet.
+/// Inserts the records of first uses that have no answer yet, as nearly all first uses.
 pub(crate) static OPEN: Spec = Spec::insert_unless_there(TABLE, SPLIT.0);
 
-/// Inserts first uses of keys with an immediate answer.
+/// Inserts the records of first uses that have an answer at once.
 pub(crate) static INSERT: Spec = Spec::insert_unless_there(TABLE, IdempotencyRow::COLUMNS);
 
-/// Updates the answer alone, of unanswered records at the fence that was read.
+/// Stores the answers of unanswered records at the fence that was read. Also removes the due time, because no worker has to take over an
+/// answered record.
 pub(crate) static ANSWER: Spec =
     Spec::update(TABLE, SPLIT.1, READ).also("due_at = NULL").only_if("response_kind IS NULL");
 
-/// Updates records that are taken over, answered or released: only unanswered records at the fence that was read.
+/// Updates records that are taken over, answered or released. Changes only unanswered records at the fence that was read.
 pub(crate) static UPDATE: Spec = Spec::update(TABLE, IdempotencyRow::COLUMNS.split_at(IdempotencyRow::FIXED).1, READ)
     .keeping("lease_until")
     .only_if("response_kind IS NULL");

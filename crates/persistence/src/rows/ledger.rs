@@ -45,7 +45,7 @@ pub(crate) static UPDATE: Spec = Spec::update(
     &[("holder", Kind::Text), ("bucket", Kind::Text)],
 );
 
-/// Updates balances of `pending` after a batch, with the amount seized from each.
+/// Updates the balances of `pending` buckets after a batch, with their seized amounts.
 pub(crate) static UPDATE_PENDING: Spec = Spec::update(
     "balances",
     &[("amount", Kind::Int), ("entries", Kind::Int), ("last_entry_id", Kind::Text), ("seized", Kind::Int)],
@@ -73,12 +73,12 @@ pub(crate) fn opened(account: &LedgerAccount) -> Vec<Value<'static>> {
     vec![account.holder().into(), account.bucket().into(), 0_i64.into(), 0_i64.into()]
 }
 
-/// Returns whether the money in this account waits for its release.
+/// Returns whether `account` is the `pending` bucket of a merchant, the only ledger account with a seized amount.
 pub(crate) const fn is_pending(account: &LedgerAccount) -> bool {
     matches!(account, LedgerAccount::Merchant(_, Bucket::Pending))
 }
 
-/// Returns the values of a changed balance.
+/// Returns the values of a changed balance, for [`UPDATE_PENDING`] or [`UPDATE`].
 pub(crate) fn moved(account: &LedgerAccount, balance: &Balance) -> Vec<Value<'static>> {
     let mut row = vec![balance.amount.into(), balance.entries.into(), balance.last.into()];
     if is_pending(account) {

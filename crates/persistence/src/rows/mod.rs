@@ -172,12 +172,12 @@ pub(crate) fn acquirer(table: &str, text: &str) -> Result<AcquirerName, Fault> {
     parsed(table, AcquirerName::parse(text))
 }
 
-/// Returns a text. Its length was checked when it was written; a control character is still an error.
+/// Returns a text. Its length was checked when it was written and is not checked again. A control character is an error.
 fn parse_text(table: &str, text: Option<&str>) -> Result<Option<Text>, Fault> {
     text.map(|text| parsed(table, Text::parse(text, usize::MAX, LineBreaks::Allowed))).transpose()
 }
 
-/// Returns the endpoint that an order names for its events.
+/// Returns the endpoint to which the events of one order are sent; `None` if the order names none.
 fn parse_postback(table: &str, endpoint: Option<&str>, url: Option<&str>) -> Result<Option<Postback>, Fault> {
     match (endpoint, url) {
         (Some(endpoint), Some(url)) => {

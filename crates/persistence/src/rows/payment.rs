@@ -20,8 +20,8 @@ table! {
     }
 }
 
-/// Returns the columns of a payment with the alias `p`, and the column of `refunded_beyond`. That column sums the refunds, completed or in
-/// flight, of the part beyond the charge's amount. Such refunds are few, and have their own index.
+/// Returns the columns of the table `payments` with the alias `p`, and the column for `refunded_beyond`. The latter is the sum that was
+/// refunded of the part beyond the charge's amount. Refunds in flight count too. Such refunds are few, and have their own index.
 pub(crate) fn columns() -> String {
     names::<PaymentRow<'_>>("p")
         + ", (SELECT CAST(coalesce(sum(r.amount - r.of_charge), 0) AS BIGINT) FROM refunds AS r WHERE r.account_id = p.account_id \

@@ -1,4 +1,4 @@
-//! Rows of unique values: within an account, or globally.
+//! Rows of reservations: values that are unique within an account, or globally.
 
 use cais_ports::{Reservation, ReservationKey};
 

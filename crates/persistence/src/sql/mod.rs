@@ -1,7 +1,8 @@
 //! Statements: SQL text with `?` for each value, and the values. On both engines a text is prepared once per connection.
 //!
-//! diesel caches neither its own `UPDATE`s nor `sql_query`. A [`Query`] is cached under its text. To keep the cache small, a text is one of
-//! a small fixed set, or is marked with [`Query::once`]. Values are always bound parameters.
+//! diesel does not keep the prepared statements of its own `UPDATE`s and of `sql_query`. The prepared statement of a [`Query`] is kept
+//! under its text. To keep their number small, each text is one of a small fixed set, or its query is created with [`Query::once`]. Values
+//! are always bound parameters.
 
 mod fragment;
 pub(crate) mod select;
@@ -32,7 +33,7 @@ pub(crate) enum Value<'a> {
 pub(crate) enum Bind<'a> {
     /// A single value.
     One(Value<'a>),
-    /// A column of texts. Only PostgreSQL accepts columns.
+    /// A column of texts, one for each row. Only PostgreSQL accepts columns.
     Texts(Vec<Option<&'a str>>),
     /// A column of numbers.
     Ints(Vec<Option<i64>>),

@@ -44,7 +44,7 @@ impl dyn Session + '_ {
 
 diesel::infix_operator!(Is, " ");
 
-// The expression `column || ''` of an index that serves one list only. Statements without the expression never use that index.
+// The expression `column || ''` of an index that only a few queries use. Statements without the expression never use that index.
 diesel::postfix_operator!(OwnIndex, " || ''", Text);
 
 /// A comparison with fixed texts. The texts are part of the statement, because a partial index is not used with bound values.

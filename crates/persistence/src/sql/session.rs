@@ -76,7 +76,7 @@ pub(crate) trait Loaded: Sized {
     fn load(connection: Connection<'_>, query: &Query<'_>) -> QueryResult<Vec<Self>>;
 }
 
-/// Implements [`Loaded`] for rows whose columns have the SQL types on the left.
+/// Implements [`Loaded`] for the row types on the right. The SQL types of their columns stand on the left.
 macro_rules! loaded {
     ($($columns:ty => $row:ty),+ $(,)?) => {
         $(impl $crate::sql::Loaded for $row {
@@ -114,5 +114,5 @@ loaded! {
 /// Two texts and a number.
 pub(crate) type NumberRow = (String, String, i64);
 
-/// A stored ledger account: holder, bucket, amount, entries, last entry, amount seized from it.
+/// A stored balance: holder, bucket, amount, number of entries, id of the last entry, seized amount.
 pub(crate) type BalanceRow = (String, String, i64, i64, Option<String>, i64);

@@ -1,4 +1,4 @@
-//! The writes to each table: one declaration, from which the statements of both engines are built.
+//! Declares the writes to tables. Each declaration yields the statements of both engines.
 //!
 //! PostgreSQL receives all rows of a batch at once, as one array per column. SQLite receives one row at a time, because it has no server
 //! and so no round trip.
@@ -98,7 +98,7 @@ impl Spec {
         Self::new(Action::InsertUnlessThere, table, columns, &[])
     }
 
-    /// Creates an update of rows, found by `keys` (which include the version or fence that was read).
+    /// Creates an update of rows, found by `keys`. The keys of a row with a version or a fence include the one that was read.
     pub(crate) const fn update(table: &'static str, sets: &'static [Column], keys: &'static [Column]) -> Self {
         Self::new(Action::Update, table, sets, keys)
     }
@@ -149,8 +149,8 @@ impl Spec {
         self.single.get_or_init(|| self.write_single())
     }
 
-    /// Returns the statement with its arrays in a select list, where arrays of equal length advance together and are read in place. As
-    /// functions in FROM, each array would be copied first.
+    /// Returns the statement for many rows. Its arrays stand in a select list, where arrays of equal length advance together and are read
+    /// in place. In FROM, the server would first copy each array.
     fn write_set_based(&self, optimistic: bool) -> String {
         let table = self.table;
         let first = self.keys.first().map_or("", |(name, _)| *name);
