@@ -188,8 +188,8 @@ impl Refund {
     /// Reopens an abandoned refund, and holds its money again. The same amount must still be refundable.
     ///
     /// # Errors
-    /// [`RefundError::InvalidState`] if the refund is not abandoned. Otherwise the checks of [`Refund::open_of_payment`]
-    /// are made.
+    /// [`RefundError::InvalidState`] if the refund is not abandoned. After this check, the errors of
+    /// [`Refund::open_of_payment`].
     pub fn reopen(self, charge: Charge, refundable: Refundable<'_>, at: Timestamp) -> Result<RefundStep, RefundError> {
         let RefundState::Abandoned { .. } = &self.state else { return Err(self.invalid_state()) };
         permit(&charge, refundable.payment.payment.paid_at, at)?;

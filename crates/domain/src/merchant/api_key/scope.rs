@@ -42,7 +42,7 @@ pub enum ScopeError {
     #[error("at least one scope is needed")]
     Empty,
     /// A name is not a scope.
-    #[error("`{0}` is not a scope; use `all` alone, or some of {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
+    #[error("`{0}` is not a scope; use only `all` or any of {names}", names = Scope::ALL.map(Scope::as_str).join(", "))]
     Unknown(String),
 }
 
