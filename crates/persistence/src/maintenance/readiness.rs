@@ -1,7 +1,7 @@
 //! Checks that the store is migrated, that it accepts writes, and that the delivery queue is connected to it.
 //!
-//! A commit lane or a link (a thread with a connection for the delivery queue) counts as ready if it succeeded within the last 5 s.
-//! Otherwise it is probed: a lane commits an empty batch, and a link executes a statement. So a repaired store becomes ready again even
+//! A link is a thread with a connection for the delivery queue. A commit lane or a link that succeeded within the last 5 s counts as ready.
+//! Any other is probed: a lane commits an empty batch, and a link executes a statement. So a repaired store becomes ready again even
 //! without traffic.
 
 use std::fmt::Display;

@@ -141,7 +141,7 @@ impl QueueEngine for Postgres {
         true
     }
 
-    /// If a resend commits while the statement waits for the row of the delivery, the statement does not see the resend, and leaves the row
+    /// A resend may commit while the statement waits for the row of the delivery. The statement does not see the resend, and leaves the row
     /// unchanged. A second statement then applies the outcome to such rows.
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault> {
         let mut standing = finish(session, &outcomes.iter().enumerate().collect::<Vec<_>>())?;
