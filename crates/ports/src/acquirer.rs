@@ -68,18 +68,19 @@ pub struct UpstreamPayment {
     pub amount: Money,
     /// The instant at which the acquirer received the Pix.
     pub paid_at: Timestamp,
-    /// All returns of the Pix, in flight or completed. Returns that other systems requested are included.
+    /// All returns of the Pix: in flight, completed and failed. Returns that other systems requested are included. In
+    /// [`Acquirer::list_received`], returns may be missing; see [`Acquirer::lists_returns`].
     pub returns: Vec<UpstreamReturn>,
 }
 
 /// The progress of a payout or a return at the acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpstreamProgress {
-    /// The outcome is unknown.
+    /// The payout or return is not finished, or its status is unknown.
     Processing,
-    /// The money arrived.
+    /// The money arrived at its recipient.
     Done {
-        /// The instant, if the acquirer reports it.
+        /// The instant of arrival, if the acquirer reports it.
         at: Option<Timestamp>,
     },
     /// The money will never arrive.
@@ -102,7 +103,8 @@ pub enum ReturnNature {
 /// The return of a received Pix (*devolução*), as the acquirer records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamReturn {
-    /// The identifier of the request. For a refund of this service, it is the refund's id without its prefix.
+    /// The identifier at the acquirer. For a refund of this service, this is the refund's id without its prefix. It is
+    /// empty if a return of another system has no identifier.
     pub name: String,
     /// The country-wide identifier of the return, after the acquirer has assigned it.
     pub return_id: Option<ReturnId>,
@@ -115,8 +117,8 @@ pub struct UpstreamReturn {
 }
 
 impl UpstreamReturn {
-    /// Returns the id of the refund of this service that may have this identifier. Returns `None` if the identifier has
-    /// another form.
+    /// Returns the id of the refund of this service, if `name` has the form of such an id. A return of another system
+    /// may have the same form, so the refund may not exist.
     #[must_use]
     pub fn refund(&self) -> Option<RefundId> {
         RefundId::from_suffix(&self.name).ok()
@@ -146,7 +148,7 @@ pub struct PayoutOrder {
     pub amount: Money,
     /// The recipient's key.
     pub pix_key: PixKey,
-    /// The document that the owner of the key must have, if the request contains one.
+    /// The document that the owner of the key must have, if the merchant named one.
     pub recipient_document: Option<Document>,
     /// Free text that the recipient sees, at most 140 characters.
     pub description: Option<String>,
@@ -176,8 +178,8 @@ pub struct UpstreamPayout {
     pub recipient: Recipient,
     /// The progress at the acquirer.
     pub progress: UpstreamProgress,
-    /// `true` if the payout waits for an approval. A repeat of the order approves it. Until then no money has moved,
-    /// and `progress` is `Processing`.
+    /// `true` if the payout waits for an approval at the acquirer. A further [`Acquirer::send_payout`] with the same
+    /// identifier approves it. Until then no money has moved, and `progress` is `Processing`.
     pub awaits_approval: bool,
     /// The returns. The oldest comes first.
     pub returned: Vec<ReturnedPart>,
@@ -216,14 +218,15 @@ impl<T> UpstreamPage<T> {
 /// An unreadable row of an acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UnreadableRow {
-    /// The identifier at the acquirer: an id of an infraction, an instruction id, an end-to-end id or a txid. If the
-    /// identifier cannot be read, the position of the row in the answer stands here.
+    /// The identifier at the acquirer or processor, for example an end-to-end id. If the identifier cannot be read: the
+    /// position of the row in the answer, for example `pix[3]`.
     pub name: String,
     /// The field that cannot be read, and the reason.
     pub reason: String,
 }
 
-/// The request for a page of an acquirer's list.
+/// The request for a page of an acquirer's list. The page may contain rows from outside of the period, because adapters
+/// widen the period to whole seconds or days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListRequest {
     /// The start of the period.
@@ -234,7 +237,8 @@ pub struct ListRequest {
     pub page: u32,
 }
 
-/// A charge, as the acquirer records it. Adapters check the txid, the key and the code before they return a charge.
+/// A charge, as the acquirer records it. The txid is always the requested one. Only [`Acquirer::create_charge`] also
+/// compares the charge with its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamCharge {
     /// The identifier at the acquirer.
@@ -271,13 +275,15 @@ pub trait Acquirer: Send + Sync {
     /// Returns the configured name.
     fn name(&self) -> &AcquirerName;
 
-    /// Creates the charge. If a charge with the same txid exists, returns that charge. The result always has a code.
+    /// Creates the charge. If a charge with the same txid exists, returns that charge. The result always has a
+    /// `copy_paste`.
     async fn create_charge(&self, order: &ChargeOrder, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
     /// Reads a charge with its payments. Returns `None` if the acquirer certainly does not have the charge.
     async fn find_charge(&self, txid: &Txid, budget: Duration) -> Result<Option<UpstreamCharge>, AcquirerError>;
 
-    /// Cancels a charge. If the charge is paid or cancelled, it is returned unchanged.
+    /// Cancels a charge. A paid charge is returned unchanged. A charge that is already cancelled is returned unchanged,
+    /// or is `Refused` if the acquirer no longer shows it.
     async fn cancel_charge(&self, txid: &Txid, budget: Duration) -> Result<UpstreamCharge, AcquirerError>;
 
     /// Returns whether the acquirer can send Pix. If not, it refuses every payout.
@@ -287,8 +293,8 @@ pub trait Acquirer: Send + Sync {
     /// approval, this request approves it.
     async fn send_payout(&self, order: &PayoutOrder, budget: Duration) -> Result<UpstreamPayout, AcquirerError>;
 
-    /// Reads a sent Pix. Returns `None` if the acquirer does not have it. The request may still be in transit, so the
-    /// Pix may appear later.
+    /// Reads a sent Pix. Returns `None` if the acquirer does not have the Pix. This proves nothing: the order may still
+    /// be in transit, and the Pix may appear later.
     async fn find_payout(
         &self,
         instruction_id: &InstructionId,
@@ -296,7 +302,7 @@ pub trait Acquirer: Send + Sync {
     ) -> Result<Option<UpstreamPayout>, AcquirerError>;
 
     /// Reads the return of a sent Pix by the id of the return. Returns `None` if the acquirer does not show the return,
-    /// or shows returns only with their payout.
+    /// or shows returns only in the record of their payout.
     async fn find_payout_return(
         &self,
         return_id: &ReturnId,
@@ -307,8 +313,8 @@ pub trait Acquirer: Send + Sync {
     /// return.
     async fn send_refund(&self, order: &RefundOrder, budget: Duration) -> Result<UpstreamReturn, AcquirerError>;
 
-    /// Reads a return. Returns `None` if the acquirer does not have it. The request may still be in transit, so the
-    /// return may appear later.
+    /// Reads the return that the refund `id` requested. Returns `None` if the acquirer does not have the return. This
+    /// proves nothing: the request may still be in transit, and the return may appear later.
     async fn find_refund(
         &self,
         end_to_end_id: &EndToEndId,
@@ -345,11 +351,12 @@ pub trait Acquirer: Send + Sync {
         budget: Duration,
     ) -> Result<Option<ReceivedPix>, AcquirerError>;
 
-    /// Returns whether the acquirer reports infractions. If not, its list is empty and it refuses every defense.
+    /// Returns whether the acquirer reports infractions. If not, its list of infractions is empty, and it refuses every
+    /// defense.
     fn reports_infractions(&self) -> bool;
 
-    /// Returns whether the lists show all returns: received Pix with the returns for lost infractions, and sent Pix
-    /// with their returns. If not, the reconciliation does not compare the amounts of returns.
+    /// Returns whether [`Self::list_received`] and [`Self::list_sent`] show each Pix with all its returns, also with
+    /// those for lost infractions. If not, the reconciliation does not compare the amounts of returns.
     fn lists_returns(&self) -> bool;
 
     /// Lists the infractions that were opened in a period.
@@ -359,10 +366,10 @@ pub trait Acquirer: Send + Sync {
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError>;
 
-    /// Sends a defense. The acquirer accepts one defense per infraction, so a repeat has no second effect.
+    /// Sends a defense. The acquirer accepts one defense per infraction, so sending it again has no further effect.
     async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError>;
 
-    /// Verifies the signature of a callback, if the acquirer signs its callbacks.
+    /// Verifies the signature of a callback. An acquirer without signatures accepts every callback.
     ///
     /// # Errors
     /// [`AcquirerError::Refused`] if the signature is missing or wrong.
@@ -374,6 +381,6 @@ pub trait Acquirer: Send + Sync {
     /// [`AcquirerError::Refused`] if the body cannot be read.
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError>;
 
-    /// Registers `url` for callbacks. A repeat has no effect.
+    /// Registers `url` as the address for callbacks. A further call with the same `url` has no further effect.
     async fn register_callback(&self, url: &str, budget: Duration) -> Result<(), AcquirerError>;
 }

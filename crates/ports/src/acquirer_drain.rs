@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::queries::QueryError;
 
-/// The drain of an acquirer.
+/// A drain of an acquirer, current or ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcquirerDrain {
     /// The drained acquirer.
@@ -44,15 +44,15 @@ impl OpenOrders {
 /// Drains and open orders.
 #[async_trait]
 pub trait DrainQueries: Send + Sync {
-    /// Lists all drains in the order of the acquirers' names, including drains that have ended. There are few drains,
-    /// because only operators write them.
+    /// Lists all drains in the order of the acquirers' names, including drains that have ended. The list has no pages:
+    /// there are few drains, because only operators write them.
     async fn list_drains(&self) -> Result<Vec<AcquirerDrain>, QueryError>;
 
     /// Counts the open orders at an acquirer.
     async fn count_open_orders(&self, acquirer: &AcquirerName) -> Result<OpenOrders, QueryError>;
 
-    /// Counts the open orders at each acquirer and processor that has a [`crate::PollPosition`], in the order of the names. An acquirer
-    /// receives its first position when the service first reads its lists. The positions stay after the acquirer is removed from the
-    /// configuration.
+    /// Counts the open orders at each acquirer and processor that has a [`crate::PollPosition`], in the order of the
+    /// names. The first position is stored when a list of the acquirer is first read. Positions stay after the acquirer
+    /// is removed from the configuration. A processor has no such orders, so its counts are 0.
     async fn list_open_orders(&self) -> Result<Vec<(AcquirerName, OpenOrders)>, QueryError>;
 }

@@ -7,18 +7,20 @@ use jiff::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// The person who makes a change, and the origin of the change.
+/// The person who makes a change, and the origin of the change. The person may also be a merchant's user of the
+/// dashboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operator {
-    /// The name of the person: a user of the operating system, or a name that the person gave.
+    /// The name of the person: the e-mail address of a dashboard user, a user of the operating system, or a name that
+    /// the person gave.
     pub name: String,
-    /// The interface. For example, `cli` is the command line, and `demo` is the demonstration.
+    /// The interface: `cli` for the command line, `dashboard`, or `demo` for the demonstration.
     pub source: String,
     /// The machine, or the address of the browser.
     pub host: String,
 }
 
-/// A change by an operator. The row is written in the commit of the change and is never updated.
+/// A change of a record by a person. The row is written in the commit of the change and is never updated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRow {
     /// The identifier. A later change has a greater identifier.
@@ -29,15 +31,14 @@ pub struct AuditRow {
     pub operator: Operator,
     /// The command, for example `account.suspend`.
     pub action: String,
-    /// The public id of the changed record, or the prefix of an API key.
+    /// The identifier of the changed record, usually its public id. Exceptions: the prefix of an API key, the name of
+    /// an acquirer, the code of a currency, and the processor's id of a payment.
     pub subject: String,
     /// The account that the change concerns. `None` if the change concerns no single account.
     pub account: Option<AccountId>,
-    /// The record before the change, as JSON without secrets. `None` for a new record, and for a change of secrets
-    /// alone.
+    /// The record before the change, as JSON without secrets. `None` for a new record, and if only secrets changed.
     pub before: Option<String>,
-    /// The record after the change, as JSON without secrets. `None` for a deleted record, and for a change of secrets
-    /// alone.
+    /// The record after the change, as JSON without secrets. `None` for a deleted record, and if only secrets changed.
     pub after: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Callbacks from acquirers. A callback is a hint, stored until the acquirer's records are read.
+//! Stored callbacks. A callback is only a signal: a worker then reads the records of the acquirer or processor.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,13 @@ use jiff::Timestamp;
 /// The state of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallbackState {
-    /// The acquirer's records were not read to the end yet.
+    /// A worker must still read the acquirer's records.
     Waiting,
-    /// The acquirer's records were read, and their effects are committed.
+    /// The acquirer's records were read, and their effects are committed. If the acquirer already has too many
+    /// unmatched callbacks, a further one is done too.
     Done,
-    /// The callback matches no resource of this service, or cannot be read. An operator must act.
+    /// The callback matches no resource of this service, or the last attempt to read the acquirer's records failed. An
+    /// operator must review the callback.
     Unmatched,
 }
 
@@ -40,23 +42,24 @@ impl CallbackState {
 pub struct Callback {
     /// The public identifier.
     pub id: CallbackId,
-    /// The acquirer that sent the callback. The path of the request names the acquirer.
+    /// The acquirer or processor that sent the callback. The path of the request names it.
     pub acquirer: AcquirerName,
-    /// The identifiers in the callback, as the use case encodes them. No other part is stored.
+    /// The identifiers in the callback and the instants of its payments, as the use case encodes them. No other part of
+    /// the callback is stored.
     pub body: Vec<u8>,
     /// The instant at which the callback was received.
     pub received_at: Timestamp,
     /// The state.
     pub state: CallbackState,
-    /// The number of reads of the acquirer's records.
+    /// The number of attempts to read the acquirer's records.
     pub attempts: u32,
-    /// The instant of the next read. `None` if the callback does not wait.
+    /// The instant of the next attempt. `None` if the callback is done or unmatched.
     pub due_at: Option<Timestamp>,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,
 }
 
-/// The numbers of callbacks by acquirer. An acquirer without callbacks has no entry.
+/// The numbers of waiting and of unmatched callbacks, by acquirer. An acquirer without callbacks has no entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallbackCounts {
     /// The waiting callbacks. The count over all acquirers stops at [`CallbackCounts::MOST_OPEN`].
@@ -66,7 +69,7 @@ pub struct CallbackCounts {
 }
 
 impl CallbackCounts {
-    /// The limit of the count, which keeps counting cheap. The limit is enough for five acquirers with 100,000 open
-    /// callbacks each, the most that the service accepts.
+    /// The limit of the count of waiting callbacks, which keeps counting cheap. The service accepts at most 100,000 of
+    /// them per acquirer, so the limit is enough for five acquirers.
     pub const MOST_OPEN: u32 = 500_000;
 }

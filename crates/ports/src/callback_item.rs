@@ -27,15 +27,14 @@ impl CallbackSignatures {
     }
 }
 
-/// An item of a callback: a hint to read the acquirer's records.
+/// An item of a callback: a signal to read the records of the acquirer or processor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CallbackItem {
-    /// A received Pix, or its return.
+    /// A received Pix, or a return of it.
     Received(CallbackPix),
-    /// A sent Pix, or its return.
+    /// A sent Pix, or a return of it. The callback contains the instruction id.
     Sent(CallbackPayout),
-    /// A sent Pix that was returned, in whole or in part. The callback contains the end-to-end id of the Pix, but no
-    /// instruction id.
+    /// A return of a sent Pix. The callback contains the end-to-end id of the Pix, but no instruction id.
     PayoutReturn(CallbackReturn),
     /// An infraction that was opened or changed.
     Infraction(CallbackInfraction),
@@ -48,10 +47,11 @@ pub enum CallbackItem {
 pub struct CallbackPix {
     /// The txid of the charge.
     pub txid: Txid,
-    /// The end-to-end id, if it can be read. The callback is done only after the acquirer has shown this Pix.
+    /// The end-to-end id, if it can be read. The callback is done only after this Pix is credited, or was returned in
+    /// full.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The instant of receipt, as the callback reports it. The service looks for the Pix at this instant in the
-    /// acquirer's list.
+    /// The instant of receipt, as the callback reports it. The service searches the acquirer's list of received Pix
+    /// around this instant.
     pub paid_at: Option<Timestamp>,
 }
 
@@ -60,7 +60,7 @@ pub struct CallbackPix {
 pub struct CallbackReturn {
     /// The end-to-end id of the sent Pix.
     pub end_to_end_id: EndToEndId,
-    /// The id of the return. The callback is done only after the acquirer has shown this return.
+    /// The id of the return. The callback is done only after this return is credited.
     pub return_id: ReturnId,
 }
 

@@ -20,8 +20,8 @@ use crate::record::{AnyRecord, RecordKey, Versioned};
 /// A value that can have only one owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReservationKey {
-    /// An account's external id of a charge, unique within the account. After the charge is visible, the id is never
-    /// freed.
+    /// An account's external id of a charge, unique within the account. The id is freed only if the charge is
+    /// abandoned.
     ChargeExternalId(AccountId, ExternalId),
     /// The txid of a charge, unique over all accounts.
     Txid(Txid),
@@ -31,33 +31,34 @@ pub enum ReservationKey {
     Email(String),
     /// The e-mail address of a dashboard user in lower case, unique over all users.
     UserEmail(String),
-    /// An account's external id of a payout, unique within the account. After the payout is visible, the id is never
-    /// freed.
+    /// An account's external id of a payout, unique within the account. The id is freed only if the payout is
+    /// abandoned.
     PayoutExternalId(AccountId, ExternalId),
-    /// An account's external id of a refund, unique within the account. After the refund is visible, the id is never
-    /// freed.
+    /// An account's external id of a refund, unique within the account. The id is freed only if the refund is
+    /// abandoned.
     RefundExternalId(AccountId, ExternalId),
     /// The instruction id of a payout, unique over all accounts.
     InstructionId(InstructionId),
     /// The return id of a returned payout or of a refund, unique over all accounts. So a returned payout is credited
     /// once, and a refund is never credited as a returned payout.
     ReturnId(ReturnId),
-    /// The address of an account's endpoint. The address is freed when it changes or the endpoint is deleted.
+    /// The address of an account's endpoint. An address is freed when the endpoint gets another one, or is deleted.
     EndpointUrl(AccountId, WebhookUrl),
-    /// An account's slot for an endpoint, in two digits. The slot is freed when the endpoint is deleted.
+    /// One of an account's slots for endpoints, in two digits. The slots limit the number of endpoints. A slot is freed
+    /// when its endpoint is deleted.
     EndpointSlot(AccountId, String),
     /// An infraction by its acquirer's id, unique over all accounts: `acquirer/id`. If the acquirer reopens a resolved
     /// infraction, `acquirer/id/2` follows, then `acquirer/id/3`.
     Infraction(String),
-    /// An account's external id of a crypto deposit, unique within the account. After the deposit is visible, the id is
-    /// never freed.
+    /// An account's external id of a crypto deposit, unique within the account. The id is freed only if the deposit is
+    /// abandoned.
     CryptoDepositExternalId(AccountId, ExternalId),
-    /// An account's external id of a crypto withdrawal, unique within the account. After the withdrawal is visible, the
-    /// id is never freed.
+    /// An account's external id of a crypto withdrawal, unique within the account. The id is freed only if the
+    /// withdrawal is abandoned.
     CryptoWithdrawalExternalId(AccountId, ExternalId),
     /// A payment at a crypto processor, `processor/id`, unique over all accounts. So the payment belongs to one
-    /// deposit. A deposit also reserves its own id here, because the processor shows that id as the order of its
-    /// payments.
+    /// deposit. A deposit also reserves its own id as such a value. The processor's records of its payments contain
+    /// that id, so the same look-up finds the deposit of a new payment.
     CryptoPayment(String),
 }
 
@@ -68,7 +69,7 @@ impl ReservationKey {
         Self::CryptoPayment(format!("{processor}/{payment}"))
     }
 
-    /// Returns the kind of the value. The store uses the same name.
+    /// Returns the name of the value's kind. The store keeps the value under this name.
     #[must_use]
     pub const fn space(&self) -> &'static str {
         match self {
@@ -213,7 +214,8 @@ pub struct NewEvent {
     pub resource: String,
     /// The resource at the instant of the event, as [`crate::ResourceRenderer`] renders it.
     pub data: Vec<u8>,
-    /// The endpoint that the request of the charge or deposit named. `None` for other resources.
+    /// The endpoint that the merchant named in the request for the charge or deposit. `None` if the request named none,
+    /// and for other resources.
     pub postback: Option<Postback>,
 }
 
@@ -226,8 +228,8 @@ pub const fn entry_to_come() -> EntryId {
 }
 
 impl NewEvent {
-    /// Returns whether this event is about the credit of `transfer`. The data of such an event contains the id of the
-    /// credit's entry.
+    /// Returns whether this event reports the credit of `transfer` to a beneficiary of a split. Its data then contains
+    /// the id of the credit's entry.
     #[must_use]
     pub fn is_of_credit(&self, transfer: &Transfer) -> bool {
         self.kind == EventType::SplitReceived
@@ -247,8 +249,8 @@ impl NewEvent {
 /// All changes of one commit. The store derives two more effects:
 ///
 /// 1. After all transfers and block changes, the store tops up under-funded blocks
-///    ([`cais_domain::block::top_up_blocks`]) of each account that has a block change, and of each account to which a
-///    transfer credits `available` or `pending`.
+///    ([`cais_domain::block::top_up_blocks`]). Only two kinds of accounts are concerned: those with a block change, and
+///    those to which a transfer credits `available` or `pending`.
 /// 2. The store creates one delivery for each event and each endpoint of its account that
 ///    [`cais_domain::merchant::webhook::Endpoint::subscribes_to`] selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -265,7 +267,7 @@ pub struct ChangeSet {
     pub writes: Vec<Write>,
     /// Movements of money, in order. After each movement, the debited balance is checked.
     pub transfers: Vec<Transfer>,
-    /// Changes of blocks, in order. They follow the transfers.
+    /// Changes of blocks, in order. They are applied after the transfers.
     pub blocks: Vec<BlockChange>,
     /// Events to publish, in order.
     pub events: Vec<NewEvent>,

@@ -15,7 +15,8 @@ pub use withdrawal::{CryptoWithdrawalOrder, UpstreamWithdrawal, UpstreamWithdraw
 mod deposit;
 mod withdrawal;
 
-/// The resource in a callback. The status and the amounts of the resource are read from the processor.
+/// The resource in a callback. A callback is only a signal, so the service reads the status and the amounts from the
+/// processor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CryptoCallback {
     /// A payment to an address of this service.
@@ -29,32 +30,32 @@ pub enum CryptoCallback {
     },
     /// A withdrawal.
     Withdrawal {
-        /// The batch of the withdrawal.
+        /// The processor's batch of the withdrawal.
         batch: ProcessorId,
         /// The withdrawal of this service, if the callback contains it.
         order: Option<CryptoWithdrawalId>,
     },
 }
 
-/// The result of a verification without an error.
+/// The result of [`CryptoProcessor::verify_withdrawal`] without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeOutcome {
     /// The processor accepted the code.
     Accepted,
-    /// A code is valid once, and another withdrawal used the code of this instant. No request was sent.
+    /// No request was sent: each code is valid once, and the code of this instant was used before.
     UsedBefore,
 }
 
 /// A crypto processor. Each call ends within its `budget`.
 ///
-/// The processor does not detect repeats by our identifiers: a second order creates a second deposit or withdrawal.
-/// After [`AcquirerError::OutcomeUnknown`], look the order up by our identifier before you send it again.
+/// Our identifier does not prevent duplicates: if an order is sent twice, the processor may create a second deposit or
+/// withdrawal. After [`AcquirerError::OutcomeUnknown`], look the order up by our identifier before you send it again.
 #[async_trait]
 pub trait CryptoProcessor: Send + Sync {
     /// Returns the configured name.
     fn name(&self) -> &AcquirerName;
 
-    /// Returns the current minimum of a deposit or withdrawal at the processor, rounded up to the decimals of the side.
+    /// Returns the current minimum of a deposit or withdrawal at the processor, rounded up to [`Side::decimals`].
     async fn minimum(&self, side: Side, currency: Currency, budget: Duration) -> Result<CryptoAmount, AcquirerError>;
 
     /// Returns the processor's current estimate of the USDT for one coin. For a deposit, this is the estimate of a sale
@@ -76,7 +77,7 @@ pub trait CryptoProcessor: Send + Sync {
     async fn get_deposit(&self, id: &ProcessorId, budget: Duration) -> Result<UpstreamDeposit, AcquirerError>;
 
     /// Finds the first deposit that was created with our identifier. Returns `None` if the processor does not have the
-    /// deposit. The request may still be in transit, so the deposit may appear later.
+    /// deposit. This proves nothing: the order may still be in transit, and the deposit may appear later.
     async fn find_deposit(
         &self,
         id: CryptoDepositId,
@@ -91,7 +92,8 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<UpstreamPage<UpstreamDeposit>, AcquirerError>;
 
-    /// Sends an order for a withdrawal once. The processor sends the coins after [`Self::verify_withdrawal`].
+    /// Orders a withdrawal, in at most one request. The processor sends the coins only after
+    /// [`Self::verify_withdrawal`].
     async fn create_withdrawal(
         &self,
         order: &CryptoWithdrawalOrder,
@@ -119,8 +121,8 @@ pub trait CryptoProcessor: Send + Sync {
         budget: Duration,
     ) -> Result<UpstreamWithdrawal, AcquirerError>;
 
-    /// Finds a withdrawal by our identifier. Returns `None` if the processor does not have it. The request may still be
-    /// in transit, so the withdrawal may appear later.
+    /// Finds a withdrawal by our identifier. Returns `None` if the processor does not have it. This proves nothing: the
+    /// order may still be in transit, and the withdrawal may appear later.
     async fn find_withdrawal(
         &self,
         id: CryptoWithdrawalId,
@@ -138,7 +140,8 @@ pub trait CryptoProcessor: Send + Sync {
     /// Returns the balance that can be sent, once for each supported currency, rounded down to the smallest unit.
     async fn balances(&self, budget: Duration) -> Result<Vec<CryptoAmount>, AcquirerError>;
 
-    /// Verifies a callback and returns its resource. Returns `None` if the signed body contains no resource.
+    /// Verifies a callback and returns its resource. Returns `None` if the signed body names neither a payment nor a
+    /// batch.
     ///
     /// # Errors
     /// [`AcquirerError::Refused`] if the signature is wrong, or if the body cannot be read or is too large.

@@ -33,7 +33,8 @@ pub trait CryptoDepositQueries: RecordQueries {
     ) -> Result<Option<Deposit>, QueryError> {
         self.find_record(RecordKey::CryptoDeposit { account, id }).await?.map(TryInto::try_into).transpose()
     }
-    /// Returns the deposit whose address received this payment at the processor.
+    /// Returns the deposit, of any account, that has reserved `payment` as a [`crate::ReservationKey::CryptoPayment`].
+    /// `payment` is the processor's id of a payment, or the deposit's own id.
     async fn find_crypto_deposit_of_payment(
         &self,
         processor: &AcquirerName,
@@ -45,8 +46,8 @@ pub trait CryptoDepositQueries: RecordQueries {
         account: AccountId,
         page: PageRequest<CryptoDepositId>,
     ) -> Result<Page<Deposit>, QueryError>;
-    /// Lists deposits of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]).
-    /// The longest overdue come first.
+    /// Lists deposits of all accounts that are due at `now`, according to [`crate::Due`] with
+    /// [`cais_domain::pause::MAX_PAUSE`] as the longest pause. The longest overdue come first.
     async fn list_due_crypto_deposits(&self, now: Timestamp, limit: u32) -> Result<Vec<Deposit>, QueryError>;
     /// Lists at most `limit` stored payments of a deposit, in the order of their ids.
     async fn list_deposit_payments(
@@ -84,8 +85,8 @@ pub trait CryptoWithdrawalQueries: RecordQueries {
         account: AccountId,
         page: PageRequest<CryptoWithdrawalId>,
     ) -> Result<Page<Withdrawal>, QueryError>;
-    /// Lists withdrawals of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]).
-    /// The longest overdue come first.
+    /// Lists withdrawals of all accounts that are due at `now`, according to [`crate::Due`] with
+    /// [`cais_domain::pause::MAX_PAUSE`] as the longest pause. The longest overdue come first.
     async fn list_due_crypto_withdrawals(&self, now: Timestamp, limit: u32) -> Result<Vec<Withdrawal>, QueryError>;
     /// Lists at most `limit` withdrawals of all accounts that wait for an operator. The longest waiting come first.
     async fn list_withdrawals_for_review(&self, limit: u32) -> Result<Vec<Withdrawal>, QueryError>;

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::events::StoredEvent;
 use crate::queries::QueryError;
 
-/// The deliveries to one endpoint within one epoch. A delivery waits only for deliveries of its own queue.
+/// The deliveries to one endpoint within one epoch. A long queue does not delay the deliveries of other queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EndpointQueue {
     /// The owning account.
@@ -38,7 +38,7 @@ pub struct DeliveryKey {
 /// A delivery that is due at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// The identifier of the delivery, if no delivery of the same event and endpoint exists.
+    /// The identifier of the new delivery. An existing delivery of the same event and endpoint keeps its own.
     pub id: DeliveryId,
     /// The queue of the endpoint.
     pub queue: EndpointQueue,
@@ -46,7 +46,7 @@ pub struct NewDelivery {
     pub event: EventId,
     /// The event's type.
     pub kind: EventType,
-    /// The event's sequence number in the account. `None` for a test, because no list of events contains tests.
+    /// The event's sequence number in the account. `None` for a test event, which is in no list of events.
     pub sequence: Option<i64>,
     /// The instant of creation.
     pub at: Timestamp,
@@ -87,7 +87,7 @@ pub struct DeliveryClaim {
 pub enum DeliveredEvent {
     /// An event of the account.
     Stored(StoredEvent),
-    /// A test of the endpoint. No list of events contains tests.
+    /// A test event for the endpoint. No list of events contains it.
     Test {
         /// The public identifier.
         id: EventId,
@@ -123,13 +123,14 @@ pub struct ClaimedDelivery {
     pub key: DeliveryKey,
     /// The number of the claim, from 1. The attempt that follows has the same number.
     pub fence: i64,
-    /// The number of the attempt in the schedule, from 1. Claims without an outcome do not count.
+    /// The number of the attempt in the schedule, from 1. A claim whose outcome was not stored does not count.
     pub tries: u32,
     /// The event to deliver.
     pub event: DeliveredEvent,
     /// The endpoint that receives the delivery.
     pub endpoint: Arc<Endpoint>,
-    /// The instant since which every attempt at the endpoint failed. `None` if the last attempt succeeded.
+    /// The instant since which every attempt at the endpoint failed. `None` if the last attempt succeeded, or there was
+    /// none.
     pub failing_since: Option<Timestamp>,
 }
 
@@ -173,7 +174,7 @@ pub enum AttemptOutcome {
 /// The effect of an attempt on its endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
-    /// The health does not change.
+    /// The stored health stays as it is.
     Unchanged,
     /// The endpoint starts to fail.
     Failing,
@@ -208,9 +209,9 @@ pub trait DeliveryQueue: Send + Sync {
     /// due again with a new schedule. If that delivery is in flight, it becomes due after the attempt, whatever the
     /// outcome. So an attempt always starts after this call, and two attempts never run at the same time.
     ///
-    /// Returns the identifiers, in order. If more than `most` tests and resends would wait for one endpoint, returns
-    /// `None` and adds no delivery. Without `most`, their number is not limited. If several nodes call `put` at the
-    /// same instant, each may exceed the limit by one delivery.
+    /// Returns the identifiers, in order. If more than `most` test events and resends would wait for one endpoint,
+    /// returns `None` and adds no delivery. If `most` is `None`, their number is not limited. If several nodes call
+    /// `put` at the same instant, each may exceed the limit by one delivery.
     async fn put(&self, deliveries: Vec<NewDelivery>, most: Option<u32>)
     -> Result<Option<Vec<DeliveryId>>, QueryError>;
 
@@ -219,12 +220,13 @@ pub trait DeliveryQueue: Send + Sync {
     /// continues after [`DueQueues::next`] covers all queues.
     ///
     /// The cost is limited: a call counts at most 10,000 due deliveries. If more are due, the call reads at most 10,000
-    /// queues. Due deliveries to an inactive endpoint are set aside. When the endpoint is active again,
-    /// [`DeliveryQueue::cancel_stale`] makes their queue a hint ([`DeliveryQueue::hinted`]).
+    /// queues. Due deliveries to an inactive endpoint are set aside, so that later calls do not count them. When the
+    /// endpoint is active again, [`DeliveryQueue::cancel_stale`] finds their queue, and [`DeliveryQueue::hinted`]
+    /// returns it.
     ///
-    /// If a due instant is further ahead than [`cais_domain::merchant::webhook::MAX_RETRY_PAUSE`], a wrong clock wrote
-    /// it ([`crate::Due`]). The same holds for a lease that is further ahead than [`crate::DELIVERY_LEASE`]. Within a
-    /// minute, a call makes such deliveries due.
+    /// A due instant that is further ahead than [`cais_domain::merchant::webhook::MAX_RETRY_PAUSE`] comes from a wrong
+    /// clock ([`crate::Due`]). So does the end of a lease that is further ahead than [`crate::DELIVERY_LEASE`]. Once a
+    /// minute, a call makes such deliveries due now.
     async fn due_queues(
         &self,
         now: Timestamp,
@@ -232,19 +234,20 @@ pub trait DeliveryQueue: Send + Sync {
         limit: u32,
     ) -> Result<DueQueues, QueryError>;
 
-    /// Claims due deliveries of the queues. In each queue the longest overdue come first. Deliveries that waited for an
-    /// inactive endpoint come before them. An endpoint never has more than `per_endpoint` deliveries in flight, because
-    /// concurrent claims share its slots. Queues of inactive endpoints or of earlier epochs have no deliveries to
-    /// claim.
+    /// Claims due deliveries of the queues. In each queue, deliveries that waited for an inactive endpoint come first,
+    /// and then the longest overdue. An endpoint never has more than `per_endpoint` deliveries in flight, because
+    /// concurrent claims share its slots. Only deliveries to active endpoints are claimed, and only in their current
+    /// epoch.
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError>;
 
     /// Logs the attempts. Then applies, in order, the outcomes of the deliveries that have no newer claim. If the
     /// endpoint is disabled or deleted, its delivery is cancelled permanently, whatever the outcome.
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError>;
 
-    /// Marks at most `limit` pending deliveries of earlier epochs as cancelled. Returns their number. Each call reads a
-    /// limited number of queues, and the next call continues after them. Queues whose endpoint is active again become
-    /// hints ([`DeliveryQueue::hinted`]).
+    /// Marks at most `limit` pending deliveries as cancelled whose endpoint is disabled, is deleted, or has a later
+    /// epoch. Returns their number. Each call reads a limited number of queues, and repeated calls cover all queues. If
+    /// a queue has deliveries that were set aside, and its endpoint is active again, [`DeliveryQueue::hinted`] returns
+    /// the queue.
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError>;
 
     /// Clears the failing period of an endpoint that becomes active, so that its inactive time does not count as

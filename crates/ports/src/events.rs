@@ -41,7 +41,7 @@ pub struct EventFilter {
 pub struct EventPage {
     /// The largest number of rows.
     pub limit: u32,
-    /// The last row of the previous page. The filter decides the order.
+    /// The last event of the previous page. `None` for the first page. The filter decides the order.
     pub starting_after: Option<EventId>,
 }
 
@@ -56,11 +56,13 @@ pub struct Delivery {
     pub event: EventId,
     /// The event's type.
     pub kind: EventType,
-    /// The status. A pending delivery of an earlier epoch of its endpoint counts as cancelled.
+    /// The status. A pending delivery counts as cancelled if its endpoint is disabled, is deleted, or has a later
+    /// epoch.
     pub status: DeliveryStatus,
     /// The attempts, at most the last 50. The oldest comes first.
     pub attempts: Vec<DeliveryAttempt>,
-    /// The instant of the next attempt. `None` if the delivery is not pending.
+    /// The instant of the next attempt; during an attempt, the end of its lease. `None` if the delivery is not pending,
+    /// or waits for an inactive endpoint.
     pub next_attempt_at: Option<Timestamp>,
     /// The instant of creation.
     pub created_at: Timestamp,
@@ -69,7 +71,7 @@ pub struct Delivery {
 /// The recent activity of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EndpointActivity {
-    /// The number of waiting deliveries. The count stops at [`EndpointActivity::MOST_WAITING`].
+    /// The number of pending deliveries in the endpoint's queue. The count stops at [`EndpointActivity::MOST_WAITING`].
     pub waiting: u64,
     /// The start of the latest successful attempt. Only the newest [`EndpointActivity::RECENT`] deliveries are read.
     /// `None` if none of them succeeded.
@@ -93,15 +95,16 @@ pub trait EndpointQueries: RecordQueries {
     }
     /// Returns the account's endpoint with this address. Deleted endpoints are ignored.
     async fn find_endpoint_by_url(&self, account: AccountId, url: &WebhookUrl) -> Result<Option<Endpoint>, QueryError>;
-    /// Lists the visible endpoints of the account. The newest come first.
+    /// Lists the endpoints of the account that are not deleted. The newest come first.
     async fn list_endpoints(
         &self,
         account: AccountId,
         page: PageRequest<EndpointId>,
     ) -> Result<Page<Endpoint>, QueryError>;
-    /// Returns the instant since which every attempt in the queue failed. Returns `None` if the last attempt succeeded.
+    /// Returns the instant since which every attempt in the queue failed. Returns `None` if the last attempt succeeded,
+    /// or there was none.
     async fn failing_since(&self, queue: EndpointQueue) -> Result<Option<Timestamp>, QueryError>;
-    /// Returns the number of waiting deliveries and the latest success of the queue's endpoint.
+    /// Returns the number of pending deliveries in the queue, and the latest success of its endpoint.
     async fn endpoint_activity(&self, queue: EndpointQueue) -> Result<EndpointActivity, QueryError>;
 }
 
@@ -117,7 +120,7 @@ pub trait EventQueries: Send + Sync {
         filter: EventFilter,
         page: EventPage,
     ) -> Result<Page<StoredEvent>, QueryError>;
-    /// Lists the first events of a resource of the account, by its public id. The oldest come first.
+    /// Lists the first `limit` events of the account's resource with this public id. The oldest come first.
     async fn list_events_of(
         &self,
         account: AccountId,
@@ -144,6 +147,6 @@ pub trait DeliveryQueries: Send + Sync {
         page: PageRequest<DeliveryId>,
     ) -> Result<Page<Delivery>, QueryError>;
     /// Lists the deliveries of an event. The oldest come first. There is at most one for each endpoint that the account
-    /// ever had.
+    /// ever had. A list has at most 200 deliveries.
     async fn list_deliveries_of_event(&self, account: AccountId, event: EventId) -> Result<Vec<Delivery>, QueryError>;
 }

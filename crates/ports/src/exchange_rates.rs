@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::acquirer::AcquirerError;
 
-/// The BRL for one US dollar at one instant. Buyers and sellers have different prices.
+/// The price of one US dollar in BRL at one instant. Buying and selling have different prices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsdRate {
     /// The price at which the market buys dollars.
@@ -38,7 +38,7 @@ pub trait ExchangeRates: Send + Sync {
     /// rate of the previous business day.
     ///
     /// # Errors
-    /// [`AcquirerError::Unavailable`] if the source finds no rate in the days that it searches. The error is never
+    /// [`AcquirerError::Unavailable`] if no rate was published in the days that the source searches. The error is never
     /// `Refused`.
     async fn usd_rate(&self, now: Timestamp, budget: Duration) -> Result<UsdRate, AcquirerError>;
 }

@@ -58,8 +58,8 @@ pub struct IdempotencyRecord {
     pub fingerprint: Fingerprint,
     /// The public id of the resource. While the resource is in creation, a repeat resumes the creation by this id.
     pub resource: String,
-    /// The number of the current holder. Each takeover increases the fence, and only the current holder may store the
-    /// response.
+    /// The number of the current lease. Each takeover increases the number. Only the holder of the current lease may
+    /// store the response.
     pub fence: i64,
     /// The end of the holder's lease.
     pub lease_until: Timestamp,
@@ -92,8 +92,8 @@ pub struct NewIdempotencyRecord {
 pub enum IdempotencyChange {
     /// Inserts the record of a new key with fence 1. If the key has a record, the commit fails with `KeyInUse`.
     Take(NewIdempotencyRecord),
-    /// Takes over a record that has no response and whose fence is `fence`. The fence increases by one. Any other
-    /// record makes the commit fail with `KeyInUse`.
+    /// Takes over the record for a new holder. The fence increases by one. If the record has a response, or its fence
+    /// is not `fence`, the commit fails with `KeyInUse`.
     Retake {
         /// The identifier of the record.
         name: IdempotencyRef,
@@ -112,8 +112,8 @@ pub enum IdempotencyChange {
         /// The response to store.
         answer: StoredResponse,
     },
-    /// Releases a record without a response, so that a repeat resumes the creation at once. The commit fails under the
-    /// same conditions as with `Answer`.
+    /// Ends the lease without a response, so that a repeat can resume the creation at once. The commit fails under the
+    /// same conditions as for [`Self::Answer`].
     Release {
         /// The identifier of the record.
         name: IdempotencyRef,

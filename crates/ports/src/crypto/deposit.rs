@@ -25,7 +25,7 @@ pub enum UpstreamDepositStatus {
     Confirmed,
     /// The processor transfers the coins to our balance.
     Sending,
-    /// Fewer coins than ordered arrived, and are in our balance. The processor's operator may still change the status
+    /// Fewer coins than requested arrived, and are in our balance. The processor's operator may still change the status
     /// to `Finished`.
     PartiallyPaid,
     /// The coins are in our balance.
@@ -36,11 +36,12 @@ pub enum UpstreamDepositStatus {
     Refunded,
     /// The payment period is over. Coins may arrive later.
     Expired,
-    /// An unknown status. The deposit counts as unfinished.
+    /// A status that this service does not know. The deposit counts as unfinished.
     Unknown,
 }
 
-/// A deposit, as the processor records it. Each later payment to its address is a deposit with a parent.
+/// A deposit, as the processor records it. The processor records each later payment to the same address as a further
+/// deposit with a `parent`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamDeposit {
     /// The processor's identifier.
@@ -70,7 +71,8 @@ pub struct UpstreamDeposit {
 }
 
 impl UpstreamDeposit {
-    /// Returns whether coins arrived. If the amount of an unsupported currency is empty, the result is `true`.
+    /// Returns whether coins arrived. The amount of an unsupported currency is empty if it cannot be read; the result
+    /// is then `true`.
     #[must_use]
     pub fn has_coins(&self) -> bool {
         match &self.received {

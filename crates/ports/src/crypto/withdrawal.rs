@@ -18,7 +18,7 @@ pub struct CryptoWithdrawalOrder {
 /// The status of a withdrawal at the processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UpstreamWithdrawalStatus {
-    /// The processor waits for the verification. Without it, the processor rejects the withdrawal.
+    /// The processor waits for the verification. Without it, the processor rejects the withdrawal after an hour.
     Unverified,
     /// The processor sends the coins, or the status is unknown.
     Processing,
@@ -33,7 +33,7 @@ pub enum UpstreamWithdrawalStatus {
 /// A withdrawal, as the processor records it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamWithdrawal {
-    /// The batch. This withdrawal is the only one in it.
+    /// The processor's batch. A batch of ours contains only one withdrawal.
     pub batch: ProcessorId,
     /// The processor's identifier within the batch.
     pub id: ProcessorId,
