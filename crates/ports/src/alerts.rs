@@ -1,4 +1,4 @@
-//! All alerts of the service. An alert is a stable value of the field `alert` in log lines on which a person must act.
+//! All alerts of the service. If a person must act on a log line, the line has the field `alert` with one of these values.
 //!
 //! To add an alert, add a row here and in docs/OPERATIONS.md. A test compares the two tables. A log line uses the
 //! constant, for example `alert = alerts::CLOCK_SKEW`.
@@ -28,11 +28,11 @@ alerts! {
         "A changed certificate or secret file of an acquirer cannot be used. Calls use the previous content until the service restarts.",
         "Read `cause` in the line and correct the file. The service reads it again within seconds.";
     CALLBACK_ADDRESS_REJECTED = "callback_address_rejected",
-        "A callback with the right secret path came from an address outside of `callback_addresses`. The callback is rejected; payments are found by polling meanwhile.",
-        "Compare the address with the acquirer's present addresses, and `trusted_proxies` with your proxies. If the address is not the acquirer's, raise `callback_generation`: the callback address may have leaked.";
+        "A callback with the right secret path came from an IP address outside of `callback_addresses`. The callback is rejected; payments are found by polling meanwhile.",
+        "Compare the IP address (`client`) with the acquirer's present ones, and `trusted_proxies` with your proxies. If the IP address is not the acquirer's, raise `callback_generation`: the secret callback address may have leaked.";
     CALLBACK_REGISTRATION_FAILED = "callback_registration_failed",
-        "An acquirer refuses our callback address, or Efí refuses payouts because the key has none. Payments are found by polling meanwhile.",
-        "Check `public_url`, the key's permissions and the certificate at the acquirer. Registration is retried until it succeeds; after a removal at the acquirer, restart the service.";
+        "An acquirer refuses our callback address, or Efí refuses payouts because our Pix key has no callback address there. Payments are found by polling meanwhile.",
+        "Check `public_url`, and at the acquirer the application's permissions and the certificate. Registration is retried until it succeeds; after a removal at the acquirer, restart the service.";
     CALLBACK_SIGNATURE_INVALID = "callback_signature_invalid",
         "The signature of a callback of an acquirer or of the crypto processor is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
         "Compare `webhook_public_key_file`, `webhook_hmac_secret` or the processor's `ipn_secret` with the sender's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";
@@ -46,7 +46,7 @@ alerts! {
         "An acquirer has 100,000 open callbacks. Further callbacks are answered 503 until some are processed.",
         "Check the acquirer's status page and `cais_acquirer_breaker_state`: callbacks stay open while the acquirer cannot be read. If the acquirer answers, raise `callback_generation`: the callback address may have leaked.";
     CLOCK_SKEW = "clock_skew",
-        "A clock is or was wrong. Charges may expire late, and scheduled work may start late.",
+        "The clock of a node, of the database or of an acquirer is or was wrong. Charges may expire late, and scheduled work may start late.",
         "Compare the clocks of the nodes and the database with a time server. Releases of `pending` money follow the node's clock alone.";
     CRYPTO_DEPOSIT_CONTRADICTED = "crypto_deposit_contradicted",
         "The processor's record of a deposit contradicts ours: its order, its address, or its outcome after a credit. The record is not applied.",
@@ -136,16 +136,16 @@ alerts! {
         "A reported return of a payout cannot be credited, its acquirer does not confirm it, or its id belongs to another payout or to a refund.",
         "Look the return up at the acquirer. If it is the return of a completed payout, run `cais payout credit-return`; otherwise agree on the amount with the merchant.";
     RATE_LIMITS_NOT_SHARED = "rate_limits_not_shared",
-        "Redis cannot be reached. A key may call each node as often as its limit permits.",
+        "Redis cannot be reached. Each node counts its own requests only, so an API key may use its whole limit at each node.",
         "Check Redis and the network. Nodes reconnect within seconds.";
     RECONCILE_DIFFERENCE = "reconcile_difference",
         "The ledger differs from an acquirer or from the crypto processor. The service does not correct the difference, because that could move money twice.",
-        "The line shows the values of both. Compare them with the statement of the acquirer or processor.";
+        "The line shows both values (`ours`, `theirs`). Compare them with the statement of the acquirer or processor.";
     RECONCILE_ROW_UNREADABLE = "reconcile_row_unreadable",
         "An acquirer lists a Pix, or the crypto processor a payment or withdrawal, in a form that cannot be read. The other rows are compared.",
         "Look the named row up at the acquirer or processor. Report the form as a defect.";
     RECORD_UNREADABLE = "record_unreadable",
-        "A row of the database cannot be read or written back. Its work waits, and the rest continues.",
+        "A row of the database cannot be read or written back. The work on this row waits, and other work continues.",
         "Keep the row unchanged until you have found the program that changed it: the service never writes such a row. Then restore the row from a backup.";
     REFUND_CONTRADICTED = "refund_contradicted",
         "The acquirer's record of a refund contradicts ours: its amount, its return id, or its outcome after a final state.",
