@@ -1,4 +1,4 @@
-//! The counters of the current minute, divided into shards so that threads rarely wait for a lock.
+//! Counters of API calls per key in the current minute. Shards divide the keys, so that threads rarely wait for a lock.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -11,25 +11,28 @@ use jiff::Timestamp;
 
 /// The length of a window, in seconds.
 const WINDOW_S: i64 = 60;
-/// The number of shards, each with its own lock. With 64, threads of one machine rarely wait.
+/// The number of shards, each with its own lock. With 64 shards, the threads of one machine rarely wait.
 const SHARDS: usize = 64;
-/// The largest number of keys per shard and minute: a million in all, about 60 MiB. Further keys are refused.
+/// The largest number of keys per shard and minute: a million keys in all, about 60 MiB. In that minute, calls of
+/// further keys are refused.
 const MAX_KEYS_PER_SHARD: usize = 16_384;
 
 /// The counters of the keys of one shard in one window.
 #[derive(Debug, Default)]
 struct Shard {
-    /// The number of the window since 1970.
+    /// The start of the window, in minutes of the Unix epoch.
     window: i64,
+    /// The allowed calls of each key in the window.
     counts: HashMap<KeyPrefix, u32>,
 }
 
 impl Shard {
-    /// Enters `window`, and returns the window in which the call counts.
+    /// Moves the shard to `window` with empty counts, unless it is there already or the call is late. Returns the
+    /// window in which the call counts.
     ///
-    /// A call may read the clock just before the end of a minute, and lock the shard after another call of the new
-    /// minute. Such a call counts in the new minute, because a return to the old window would discard the counts. A
-    /// clock that is set back further starts a new window.
+    /// A call may read the clock just before the end of a minute, but lock the shard after a call of the next minute.
+    /// Such a late call counts in the next minute, because a return to the old window would clear the counts. If the
+    /// clock was set back by more than one window, the shard starts `window` with empty counts.
     fn enter(&mut self, window: i64) -> i64 {
         let late = self.window.checked_sub(1) == Some(window);
         if window != self.window && !late {
@@ -39,7 +42,8 @@ impl Shard {
         self.window
     }
 
-    /// Counts a call. Returns the number of earlier calls of the key; `None` if refused.
+    /// Counts a call. Returns the number of earlier allowed calls of the key in the window; `None` if the call is
+    /// refused. Refused calls are not counted.
     fn count(&mut self, key: &KeyPrefix, limit: u32) -> Option<u32> {
         if let Some(count) = self.counts.get_mut(key) {
             if *count >= limit {
@@ -59,8 +63,8 @@ impl Shard {
 
 /// A counter of the calls of each key, in windows of 60 s that start with the minutes of the Unix epoch.
 ///
-/// The count is exact even for concurrent calls: in one window, exactly the limit is allowed. Each shard holds only the
-/// keys of one window.
+/// The counts are exact even for concurrent calls: if more calls of a key arrive in a window, exactly the limit is
+/// allowed. Each shard has the counts of one window only.
 #[derive(Debug)]
 pub struct MinuteWindows {
     limit: u32,
@@ -69,7 +73,7 @@ pub struct MinuteWindows {
 }
 
 impl MinuteWindows {
-    /// Creates windows of `limit` calls per key.
+    /// Creates a counter that allows `limit` calls per key and window.
     #[must_use]
     pub fn new(limit: u32) -> Self {
         Self {
@@ -79,7 +83,7 @@ impl MinuteWindows {
         }
     }
 
-    /// Counts one call of the key without waiting; see [`RateLimits::count`].
+    /// Counts one call of the key, like [`RateLimits::count`], but without `async`.
     pub fn count_now(&self, key: &KeyPrefix, now: Timestamp) -> RateDecision {
         let asked = now.as_second().div_euclid(WINDOW_S);
         let hash = usize::try_from(self.hasher.hash_one(key) >> 32).unwrap_or(0);

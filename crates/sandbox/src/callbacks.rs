@@ -1,5 +1,5 @@
-//! Sends callbacks about received and sent Pix, returns and infractions. A callback is repeated until the receiver answers 2xx, at
-//! most `MAX_ATTEMPTS` times.
+//! Sends the institution's callbacks about received and sent Pix, returns and infractions. Each callback is attempted until the receiver
+//! answers 2xx, at most `MAX_ATTEMPTS` times in all.
 
 use std::{cmp::Reverse, collections::BinaryHeap, error::Error, sync::Arc, time::Duration};
 
@@ -48,7 +48,7 @@ enum PixItem<'a> {
     Sent(SentCallback<'a>),
 }
 
-/// Creates a client without redirects and proxies, and with [`TIMEOUT`].
+/// Creates an HTTP client that follows no redirects and uses no proxy. A request ends after [`TIMEOUT`].
 ///
 /// # Errors
 /// If the TLS library cannot be set up.
@@ -56,7 +56,8 @@ pub fn client() -> reqwest::Result<Client> {
     Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(TIMEOUT).build()
 }
 
-/// Sends callbacks, first those that an earlier process did not deliver. Never returns.
+/// Sends callbacks, first those that an earlier process did not deliver. The wait before a second attempt is `retry_base`, and doubles with
+/// each further attempt. Never returns.
 pub async fn deliver(psp: Arc<Psp>, client: Client, retry_base: Duration) {
     let mut queue: BinaryHeap<Due> = BinaryHeap::new();
     let mut in_flight = JoinSet::new();
@@ -94,7 +95,7 @@ async fn attempt(psp: Arc<Psp>, client: Client, number: u64) -> bool {
     };
     let is_taken = post(&client, &url, body.clone(), number).await;
     if is_taken && psp.faults.mode_of(FaultTarget::Institution) == FaultMode::DoubleCallback {
-        // The outcome of the copy has no effect, because the receiver accepted the first callback.
+        // This mode sends an accepted callback again. The outcome of the second one has no effect.
         post(&client, &url, body, number).await;
     }
     is_taken
@@ -115,7 +116,7 @@ async fn post(client: &Client, url: &str, body: Vec<u8>, number: u64) -> bool {
     }
 }
 
-/// Returns the URL and the body of a callback that is still owed. The body shows the current state of the Pix or the infraction.
+/// Returns the URL and the body of a callback that waits for its delivery. The body shows the Pix or the infraction as it is now.
 fn render(psp: &Psp, number: u64) -> Option<(String, Vec<u8>)> {
     let store = psp.read();
     let books = store.books();

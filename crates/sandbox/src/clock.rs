@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The largest offset in either direction, in seconds (about ten years): longer than every deadline, and far from the limits of
-/// [`Timestamp`].
+/// The largest offset in either direction, in seconds: about ten years. Usual deadlines are shorter, and the limits of [`Timestamp`] are
+/// far away.
 pub const MAX_OFFSET_S: i64 = 320_000_000;
 
 /// The source of all instants that the simulator records.
@@ -16,7 +16,7 @@ pub struct Clock {
 
 impl Clock {
     /// Returns the simulated instant, truncated to milliseconds, the precision of the wire format. So a recorded instant equals the instant
-    /// in the answer, and a list request with that instant as a limit includes the object.
+    /// in the answer. A list request whose start or end is that instant includes the object.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         let shifted =

@@ -9,8 +9,7 @@ use std::{
 
 use cais_domain::money::Money;
 
-/// The default time that a send stays `EM_PROCESSAMENTO`: long enough to be observed, short enough not to delay
-/// clients.
+/// The default time that a sent Pix stays `EM_PROCESSAMENTO`: long enough to be observed, short enough not to delay clients.
 const PAYOUT_SETTLES_AFTER: Duration = Duration::from_millis(200);
 
 /// The default balance, R$ 1,000,000,000.00: more than any test or demonstration sends.
@@ -23,14 +22,15 @@ pub struct SandboxConfig {
     pub listen: SocketAddr,
     /// The path of the journal that keeps the state across restarts; `None` keeps the state in memory.
     pub state_file: Option<PathBuf>,
-    /// `true`: connections are refused while the fault `down` is in force. `/sandbox/` uses the same port, so only
+    /// `true`: connections are refused while all requests of the institution have the fault `down`. `/sandbox/` uses the same port, so only
     /// [`Sandbox::control`](crate::Sandbox::control) can then end the fault.
     pub refuses_when_down: bool,
     /// The number of HTTP worker threads, at least one.
     pub workers: usize,
     /// The wait before the second attempt of a callback. The wait doubles with each further attempt.
     pub callback_retry_base: Duration,
-    /// The time that a send stays `EM_PROCESSAMENTO`, by the simulator's clock. With zero, a send is final at once.
+    /// The time that a sent Pix stays `EM_PROCESSAMENTO`, by the simulator's clock. With zero, the Pix is final at once. Crypto deposits
+    /// take the same time; so do crypto withdrawals by default.
     pub payout_settles_after: Duration,
     /// The account's first balance, unless the state file contains a balance.
     pub opening_balance: Money,
@@ -56,7 +56,7 @@ impl Default for SandboxConfig {
     }
 }
 
-/// The credentials of a client. `Debug` masks the secret.
+/// The credentials of a client for the API Pix. `Debug` masks the secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// `http://127.0.0.1:PORT`, without a slash at the end.

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::Credentials;
 use serde_json::{Value, json};
 
-/// The name of the file.
+/// The name of the file in its folder, which is the data directory of the service.
 const FILE: &str = "sandbox.json";
 
 /// Writes the credentials atomically.
@@ -30,7 +30,7 @@ pub fn write(folder: &Path, credentials: &Credentials) -> io::Result<()> {
     fs::rename(draft, folder.join(FILE))
 }
 
-/// Returns the credentials of the simulator with its file in `folder`; `None` without a readable file.
+/// Returns the credentials from the file in `folder`; `None` if the file is absent or not valid.
 #[must_use]
 pub fn read(folder: &Path) -> Option<Credentials> {
     let content: Value = serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()?;
@@ -43,9 +43,9 @@ pub fn read(folder: &Path) -> Option<Credentials> {
     })
 }
 
-/// Removes the file of this run or of an earlier one.
+/// Removes the file, even if an earlier process wrote it. Errors are ignored.
 pub fn clear(folder: &Path) {
-    // The file is usually absent. A file that cannot be removed does no harm: no server listens at its address.
+    // At a start the file is usually absent. A file that stays does no harm: after the simulator ends, nothing listens at its address.
     let _ = fs::remove_file(folder.join(FILE));
 }
 

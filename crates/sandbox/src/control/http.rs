@@ -47,7 +47,7 @@ pub(crate) fn control(psp: &Shared) -> Control {
     Control::new(psp.get_ref().clone())
 }
 
-/// Parses a body strictly. An empty body counts as an empty object.
+/// Parses a JSON body. An empty body counts as an empty object.
 pub(crate) async fn read<T: DeserializeOwned>(payload: web::Payload) -> Result<T, Problem> {
     let bytes = body::bytes(payload).await?;
     let bytes = if bytes.is_empty() { &b"{}"[..] } else { &bytes[..] };
@@ -78,8 +78,8 @@ struct PaidView<'a> {
     horario: Timestamp,
 }
 
-/// `POST /sandbox/cob/{txid}/pay` `{valor?}`: pays the charge; 200 with the Pix. The path may contain the charge's `correlationID` of
-/// Woovi's API instead of the txid.
+/// `POST /sandbox/cob/{txid}/pay` `{valor?}`: pays `valor`, by default the charge's amount; 200 with the Pix. The path may contain the
+/// charge's `correlationID` of Woovi's API instead of the txid.
 ///
 /// # Errors
 /// 404 for an unknown txid, 400 for a bad amount.
@@ -91,7 +91,7 @@ pub async fn pay(path: web::Path<String>, payload: web::Payload, psp: Shared) ->
     answer(StatusCode::OK, &view)
 }
 
-/// Parses an amount from a string or a number, with up to two decimals.
+/// Parses an amount with at most two decimals from a JSON string or number.
 pub(super) fn amount(field: &str, value: &Value) -> Result<Money, Problem> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -132,7 +132,8 @@ struct SentReturnView<'a> {
     back: views::SentReturnView<'a>,
 }
 
-/// `POST /sandbox/sent/{idEnvio}/return` `{valor?}`: returns money of the sent Pix; 200 with the return.
+/// `POST /sandbox/sent/{idEnvio}/return` `{valor?}`: simulates that the recipient returns `valor` of the sent Pix, by default the part that
+/// is not returned yet; 200 with the return.
 ///
 /// # Errors
 /// 404 for an unknown `idEnvio`, 409 if the Pix is not `REALIZADO` or was returned in full, 400 for a bad amount.
@@ -169,9 +170,10 @@ struct FaultsBody {
     path: Option<String>,
 }
 
-/// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?, path?}`: 200 with the current fault. `acquirer` is `crypto`,
-/// `ptax` or `woovi`. Without `acquirer`, or with any other name, the fault is the institution's. A `path` limits the fault to requests
-/// whose path contains that text.
+/// `PUT /sandbox/faults` `{mode, latency_ms?, acquirer?, path?}`: sets the fault of one system; 200 with `mode` and `latency_ms`.
+///
+/// `acquirer` names the system: `crypto`, `ptax` or `woovi`. Any other name means the institution, and so does an absent `acquirer`. With
+/// `path`, only requests whose path contains that text have the fault.
 ///
 /// # Errors
 /// 400 for an unknown mode or a latency above a minute.
@@ -189,7 +191,7 @@ pub async fn faults(payload: web::Payload, psp: Shared) -> Result<HttpResponse, 
     answer(StatusCode::OK, &json!({ "mode": body.mode, "latency_ms": latency_ms }))
 }
 
-/// `PUT /sandbox/dialect`: 200 with the dialect in force. An empty object restores the institution's own dialect.
+/// `PUT /sandbox/dialect`: sets the dialect of the API Pix; 200 with that dialect. An empty object restores the institution's own dialect.
 ///
 /// # Errors
 /// 400 for an unknown field.
@@ -215,10 +217,10 @@ pub async fn clock(payload: web::Payload, psp: Shared) -> Result<HttpResponse, P
     answer(StatusCode::OK, &json!({ "offset_s": body.offset_s, "now": wire::instant(psp.clock.now()) }))
 }
 
-/// `GET /sandbox/ledger`.
+/// `GET /sandbox/ledger`: applies the changes that are due by now; 200 with the ledger.
 ///
 /// # Errors
-/// 500 if due changes cannot be recorded.
+/// 500 if these changes cannot be recorded.
 pub async fn ledger(psp: Shared) -> Result<HttpResponse, Problem> {
     answer(StatusCode::OK, &control(&psp).ledger()?)
 }

@@ -31,7 +31,7 @@ pub struct InfractionItem {
     /// `idInfracao`.
     #[serde(rename = "idInfracao")]
     pub id: String,
-    /// The disputed Pix.
+    /// The end-to-end id of the disputed Pix.
     #[serde(rename = "endToEndId")]
     pub end_to_end_id: String,
     /// `valor`: the disputed amount.
@@ -45,14 +45,14 @@ pub struct InfractionItem {
     /// `prazoFinalizacao`: the last instant for a defense.
     #[serde(rename = "prazoFinalizacao", serialize_with = "wire::serialize_instant")]
     pub deadline_at: Timestamp,
-    /// `defesa`: the text of the defense; `None` if none was accepted since the last opening.
+    /// `defesa`: the text of the defense; `None` without a defense since the last opening.
     #[serde(rename = "defesa")]
     pub defense: Option<String>,
-    /// `defesas`: the number of accepted defenses.
+    /// `defesas`: the number of defenses, without refused ones. Reopenings do not reset the number.
     #[serde(rename = "defesas")]
     pub defenses: u64,
-    /// The number of requests for a defense, including refused ones, across restarts. A request that a fault stopped before it was
-    /// processed is not counted.
+    /// The number of requests that submitted a defense, including refused ones. The number survives restarts. A request that a fault
+    /// stopped before it was processed is not counted.
     #[serde(rename = "requests")]
     pub defense_requests: u64,
     /// `devolucoes`: the number of returns made for the infraction.
@@ -67,8 +67,8 @@ impl Control {
     /// Opens an infraction for a received Pix. Every call opens another infraction, even for the same Pix.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`]; [`ControlError::OutOfRange`] for an amount that is not positive or above the Pix, and for a deadline
-    /// below a second or above a year; [`ControlError::Store`].
+    /// [`ControlError::NotFound`]; [`ControlError::OutOfRange`] for an amount that is not positive or exceeds that of the Pix, and for a
+    /// deadline below a second or above a year; [`ControlError::Store`].
     pub fn open_infraction(
         &self,
         end_to_end_id: &EndToEndId,
@@ -78,12 +78,16 @@ impl Control {
         Ok(item(self.psp.read().books(), &infraction))
     }
 
-    /// Resolves, withdraws or reopens an infraction. A resolved infraction changes only by reopening or withdrawal. If the infraction is
-    /// lost, the part of its Pix that is not returned yet is returned, but at most the disputed amount, and at most the account's balance.
+    /// Resolves, withdraws or reopens an infraction. A resolved infraction can only be reopened or withdrawn.
+    ///
+    /// With [`InfractionOutcome::Lost`] the institution returns money of the Pix. The returned amount is the smallest of three: the
+    /// disputed amount, the part of the Pix that is not returned yet, and the account's balance.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] to resolve a resolved infraction, to reopen an open one, or to withdraw a
-    /// withdrawn one; [`ControlError::Store`].
+    /// - [`ControlError::NotFound`].
+    /// - [`ControlError::InvalidState`] for `Won` or `Lost` if the infraction is not open, for `Reopened` if it is open, and for
+    ///   `Cancelled` if it was withdrawn before.
+    /// - [`ControlError::Store`].
     pub fn resolve_infraction(&self, id: &str, outcome: InfractionOutcome) -> Result<InfractionItem, ControlError> {
         let infraction = self.psp.resolve_infraction(id, outcome)?;
         Ok(item(self.psp.read().books(), &infraction))
@@ -163,7 +167,7 @@ pub async fn open(path: web::Path<String>, payload: web::Payload, psp: Shared) -
     answer(StatusCode::OK, &control(&psp).open_infraction(&e2eid, dispute)?)
 }
 
-/// Parses a situation by DICT's name or by Efí's name.
+/// Parses the name of a situation: the name in the Central Bank's directory (DICT), such as `SCAM`, or Efí's name, such as `golpe`.
 fn situation_of(word: &str) -> Option<Situation> {
     Situation::ALL
         .into_iter()
@@ -176,10 +180,10 @@ struct OutcomeBody {
     outcome: String,
 }
 
-/// `POST /sandbox/infractions/{id}/resolve` `{outcome}`, `won`, `lost`, `cancelled` or `reopened`: 200 with the infraction.
+/// `POST /sandbox/infractions/{id}/resolve` `{outcome}`: 200 with the infraction. `outcome` is `won`, `lost`, `cancelled` or `reopened`.
 ///
 /// # Errors
-/// 404 for an unknown id, 409 if the infraction's status excludes the outcome, 400 for another outcome.
+/// 404 for an unknown id, 409 if the infraction's status excludes the outcome, 400 for any other `outcome`.
 pub async fn resolve(id: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: OutcomeBody = read(payload).await?;
     let outcome = InfractionOutcome::parse(&body.outcome).ok_or_else(|| {

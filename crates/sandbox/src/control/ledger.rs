@@ -54,7 +54,7 @@ pub struct ReceivedItem {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentItem {
-    /// The client's identifier.
+    /// `idEnvio`: the client's identifier of the sent Pix.
     pub id_envio: String,
     /// The end-to-end id.
     pub end_to_end_id: String,
@@ -66,23 +66,24 @@ pub struct SentItem {
     pub recipient_key: String,
     /// The status.
     pub status: SendStatus,
-    /// `horario` of the acceptance.
+    /// `horario`: the instant when the institution accepted the request.
     #[serde(rename = "horario", serialize_with = "wire::serialize_instant")]
     pub requested_at: Timestamp,
-    /// The number of requests with this `idEnvio` that took effect.
+    /// The number of Pix that were sent for this `idEnvio`. Tests check that the number is one.
     #[serde(rename = "count")]
     pub effects: usize,
-    /// The number of requests with this `idEnvio`, across restarts. A request that a fault stopped before it was processed is not counted.
+    /// The number of valid requests with this `idEnvio`: the accepted one, and the repeats, which were refused. The number survives
+    /// restarts. A request that a fault stopped before it was processed is not counted.
     pub requests: u64,
 }
 
-/// A returned part of a sent Pix.
+/// A return of a sent Pix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentReturnItem {
-    /// The `idEnvio` of the send.
+    /// The `idEnvio` of the sent Pix.
     pub id_envio: String,
-    /// The end-to-end id of the send.
+    /// The end-to-end id of the sent Pix.
     pub end_to_end_id: String,
     /// `rtrId`.
     pub rtr_id: String,
@@ -94,20 +95,20 @@ pub struct SentReturnItem {
     pub at: Timestamp,
 }
 
-/// A return that is `DEVOLVIDO`.
+/// A return of a received Pix, with the status `DEVOLVIDO`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReturnedItem {
     /// The end-to-end id of the Pix.
     pub end_to_end_id: String,
-    /// The client's identifier.
+    /// `id`: the client's identifier of the return. A MED return has an identifier of the institution, which begins with `med`.
     pub id: String,
     /// `rtrId`.
     pub rtr_id: String,
     /// `valor`.
     #[serde(rename = "valor", with = "wire::amount")]
     pub amount: Money,
-    /// `horario` of the settlement.
+    /// `horario`: the instant when the return became `DEVOLVIDO`.
     #[serde(rename = "horario", serialize_with = "wire::serialize_instant")]
     pub settled_at: Timestamp,
 }
@@ -136,13 +137,13 @@ pub struct Ledger {
     pub cobs: usize,
     /// Received Pix.
     pub received: Movements<ReceivedItem>,
-    /// Sent Pix: every send that is `EM_PROCESSAMENTO` or `REALIZADO`.
+    /// Sent Pix with the status `EM_PROCESSAMENTO` or `REALIZADO`.
     pub sent: Movements<SentItem>,
-    /// Sends that were accepted and became `NAO_REALIZADO`.
+    /// Sent Pix that were accepted and later became `NAO_REALIZADO`.
     pub rejected: Movements<SentItem>,
-    /// Returned parts of sent Pix.
+    /// Returns of sent Pix.
     pub sent_returned: Movements<SentReturnItem>,
-    /// Settled returns of received Pix.
+    /// Returns of received Pix with the status `DEVOLVIDO`.
     pub returned: Movements<ReturnedItem>,
     /// Infractions in the order of their first opening.
     pub infractions: Vec<InfractionItem>,
@@ -207,7 +208,7 @@ pub fn of(psp: &Psp) -> Ledger {
     }
 }
 
-/// Returns all sends. The effects of each `idEnvio` are counted, because tests check that the count is one.
+/// Returns all sent Pix, each with the number of sent Pix that have the same `idEnvio`.
 fn sends(books: &Books) -> Vec<SentItem> {
     let all = books.sends().all();
     let mut effects: BTreeMap<&str, usize> = BTreeMap::new();
@@ -228,7 +229,7 @@ fn sends(books: &Books) -> Vec<SentItem> {
 }
 
 fn movements<T>(items: Vec<T>, amount: impl Fn(&T) -> Money) -> Movements<T> {
-    // A total beyond 64 bits of centavos cannot be represented. The largest amount is returned, which is visibly wrong.
+    // A total beyond 64 bits of centavos cannot be represented. In that case the largest amount is returned, which is visibly wrong.
     let total = Money::sum(items.iter().map(amount)).unwrap_or(Money::from_centavos(i64::MAX));
     Movements { count: items.len(), total, items }
 }

@@ -23,7 +23,7 @@ use crate::{
 /// The reason a control operation was not performed.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// No charge, Pix, return, send or infraction has this id.
+    /// The object does not exist. The text names its kind, such as `the charge`.
     #[error("{0} does not exist")]
     NotFound(&'static str),
     /// The object's current state excludes the operation.
@@ -38,7 +38,7 @@ pub enum ControlError {
     /// The change cannot be recorded, or the simulator was stopped.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An id could not be composed, a defect of the simulator.
+    /// An internal error: an id could not be composed, or the crypto processor could not record a change.
     #[error("an end-to-end id could not be composed")]
     Id,
 }
@@ -61,7 +61,7 @@ impl Control {
         Self { psp }
     }
 
-    /// Pays a charge in any state; `amount` defaults to the charge's. Each call makes another Pix.
+    /// Pays `amount`, by default the charge's amount, for a charge in any state. Each call makes another Pix.
     ///
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for an amount that is not positive or has more than ten integer digits,
@@ -81,7 +81,7 @@ impl Control {
     /// # Errors
     /// [`ControlError::NotFound`], [`ControlError::Store`].
     pub fn expire(&self, txid: &Txid) -> Result<(), ControlError> {
-        /// One second for the shortest legal expiry, and one second so that the clock is past the expiry.
+        /// The least age of the charge afterwards: one second for the shortest legal `expiracao`, and one more so that the expiry is past.
         const AGE: SignedDuration = SignedDuration::from_secs(2);
         let now = self.psp.clock.now();
         let mut store = self.psp.write();
@@ -96,7 +96,7 @@ impl Control {
         Ok(())
     }
 
-    /// Sets the institution's fault until the next call. Faults do not survive a restart.
+    /// Replaces the institution's fault. The new fault ends with the next replacement, or with the process.
     ///
     /// # Errors
     /// [`ControlError::OutOfRange`] for a latency above a minute.
@@ -104,7 +104,7 @@ impl Control {
         self.set_faults_of(FaultTarget::Institution, fault, None)
     }
 
-    /// Sets the fault of one system until the next call, for all requests or for those whose path contains `part`.
+    /// Replaces the fault of one system. With `part`, only requests whose path contains that text have the fault.
     ///
     /// # Errors
     /// [`ControlError::OutOfRange`] for a latency above a minute.
@@ -116,12 +116,13 @@ impl Control {
         Ok(())
     }
 
-    /// Sets the dialect of the API Pix until the next call.
+    /// Replaces the dialect of the API Pix.
     pub fn set_dialect(&self, dialect: Dialect) {
         self.psp.dialects.set(dialect);
     }
 
-    /// Sets the simulator's clock `offset_s` seconds ahead of the machine's. The offset does not survive a restart.
+    /// Sets the simulator's clock `offset_s` seconds ahead of the machine's clock; a negative offset sets it behind. The offset does not
+    /// survive a restart.
     ///
     /// # Errors
     /// [`ControlError::OutOfRange`] for an offset of more than about ten years in either direction.
@@ -152,8 +153,10 @@ impl Control {
     /// Returns `amount` of a sent Pix, as if its recipient returned it. Without `amount`, returns the whole part that is not returned yet.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`] for an unknown `idEnvio`; [`ControlError::InvalidState`] if the Pix is not `REALIZADO` or was returned in
-    /// full; [`ControlError::OutOfRange`] for more than that part, or an amount that is not positive; [`ControlError::Store`].
+    /// - [`ControlError::NotFound`] for an unknown `idEnvio`.
+    /// - [`ControlError::InvalidState`] if the Pix is not `REALIZADO`, or was returned in full.
+    /// - [`ControlError::OutOfRange`] if `amount` is not positive, or exceeds the part that is not returned yet.
+    /// - [`ControlError::Store`].
     pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<SentReturn, ControlError> {
         self.psp.return_sent(send_id, amount).map_err(|error| match error {
             ReturnSentError::NotFound => ControlError::NotFound("the sent Pix"),
@@ -178,7 +181,8 @@ impl Control {
         Ok(self.psp.write().commit(Change::BalanceSet { balance })?)
     }
 
-    /// Returns all received, sent, returned and disputed Pix, and the counts of requests per operation.
+    /// Applies the changes that are due by now, and returns the state of all systems: money movements, infractions, and counts of callbacks
+    /// and requests.
     ///
     /// # Errors
     /// [`ControlError::Store`].
