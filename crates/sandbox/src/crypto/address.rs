@@ -1,5 +1,4 @@
-//! Deposit addresses, and the check of the addresses of withdrawals. Deposit addresses are well-formed, but no private keys are known for
-//! them.
+//! Creates deposit addresses and checks withdrawal addresses. Deposit addresses are well-formed, but have no known private keys.
 
 use cais_domain::crypto::Address;
 use cais_domain::hex;
@@ -13,10 +12,10 @@ use super::coins::{AddressForm, Coin};
 /// The number of bytes of an address without version and checksum.
 const HASH_LENGTH: usize = 20;
 
-/// The number of bytes of a checksum in base58.
+/// The number of bytes of the checksum in a base58 address.
 const CHECKSUM_LENGTH: usize = 4;
 
-/// Returns the deposit address of a payment.
+/// Returns the deposit address of a payment, which is derived from `seed`, the coin and the payment's id.
 #[must_use]
 pub fn deposit_address(seed: &hmac::Key, coin: &Coin, payment_id: u64) -> String {
     let tag = hmac::sign(seed, format!("{}:{payment_id}", coin.code).as_bytes());
@@ -28,7 +27,7 @@ pub fn deposit_address(seed: &hmac::Key, coin: &Coin, payment_id: u64) -> String
     }
 }
 
-/// Encodes a version and a payload with their checksum.
+/// Returns a version byte, a payload and their checksum as base58.
 fn base58check(version: u8, payload: &[u8]) -> String {
     let mut bytes = vec![version];
     bytes.extend_from_slice(payload);

@@ -13,18 +13,18 @@ use serde_json::value::RawValue;
 /// The longest accepted text, in bytes. 38 digits with a point and an exponent fit.
 const MAX_LENGTH: usize = 64;
 
-/// The largest absolute value of an exponent. Amounts on a chain need smaller exponents.
+/// The largest absolute value of an exponent in a request. Amounts on a chain need smaller exponents.
 const MAX_EXPONENT: u32 = 40;
 
 /// The number of significant digits that a JavaScript number always keeps.
 const SAFE_DIGITS: u64 = 15;
 
-/// An exact decimal. Requests give only values of zero or above; balances may be below zero.
+/// An exact decimal. [`Amount::parse`] refuses negative values, but a balance may become negative.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount(BigDecimal);
 
 impl Amount {
-    /// Parses a JSON number that is not negative, also with an exponent.
+    /// Parses the text of a non-negative number in the notation of JSON, which permits an exponent.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -38,7 +38,7 @@ impl Amount {
         BigDecimal::from_str(text).ok().map(Self)
     }
 
-    /// Returns the amount of a constant's text; zero for a text that is not an amount.
+    /// Parses a text from the source code. Returns zero for a text that is not an amount.
     #[must_use]
     pub fn constant(text: &'static str) -> Self {
         Self::parse(text).unwrap_or_default()
@@ -62,7 +62,7 @@ impl Amount {
         Self(self.0.with_scale_round(i64::from(decimals), RoundingMode::Down))
     }
 
-    /// Returns the quotient with a hundred digits; `None` for a divisor of zero.
+    /// Returns the quotient with at most a hundred significant digits; `None` for a divisor of zero.
     #[must_use]
     pub fn divided_by(&self, divisor: &Self) -> Option<Self> {
         (!divisor.0.is_zero()).then(|| Self(&self.0 / &divisor.0))
@@ -75,13 +75,13 @@ impl Amount {
         scale.max(0)
     }
 
-    /// Returns the amount as JavaScript prints it, with every digit.
+    /// Returns the amount in the notation of JavaScript's numbers, but with every digit.
     #[must_use]
     pub fn javascript(&self) -> String {
         layout(&self.0)
     }
 
-    /// Returns the amount as a JavaScript number would print it, with at most 15 digits.
+    /// Returns the amount in the notation of JavaScript's numbers, rounded to 15 significant digits.
     #[must_use]
     pub fn javascript_rounded(&self) -> String {
         layout(&self.0.with_prec(SAFE_DIGITS))
@@ -145,7 +145,7 @@ impl Mul for &Amount {
     }
 }
 
-/// The form in the journal: a string of plain decimals.
+/// Writes the amount as a string of plain decimals, for the state file and the ledger.
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -162,9 +162,9 @@ impl<'de> Deserialize<'de> for Amount {
 /// The wire form of an amount in an answer.
 #[derive(Clone, Debug)]
 pub enum Wire<'a> {
-    /// A JSON number with every digit.
+    /// A JSON number with every digit; see [`Amount::javascript`].
     Number(&'a Amount),
-    /// A JSON number with the digits of a JavaScript number.
+    /// A JSON number with at most 15 significant digits; see [`Amount::javascript_rounded`].
     Rounded(&'a Amount),
     /// A JSON string.
     Text(&'a Amount),

@@ -1,11 +1,11 @@
-//! The coins of the simulated processor, with their networks and opening values.
+//! The coins of the simulated processor, with their networks and initial values. Minimums, fees and balances are amounts of the coin.
 
 use cais_domain::crypto::Currency;
 
 /// The form of a coin's addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressForm {
-    /// The base58 form of this version byte, a hash and a checksum.
+    /// Base58 of this version byte, a hash and a checksum.
     Base58(u8),
     /// `0x` and forty hexadecimal digits.
     Evm,
@@ -14,38 +14,38 @@ pub enum AddressForm {
 /// A coin on a network.
 #[derive(Clone, Copy, Debug)]
 pub struct Coin {
-    /// The code in lower case.
+    /// The processor's code of the coin on this network, in lower case.
     pub code: &'static str,
     /// The name.
     pub name: &'static str,
-    /// The network.
+    /// The processor's code of the network, such as `bsc`.
     pub network: &'static str,
-    /// The decimals on the chain.
+    /// The number of decimals on the chain.
     pub decimals: u32,
-    /// The contract of a token; `None` for the coin of the network itself.
+    /// The address of a token's contract; `None` for the coin of the network itself.
     pub contract: Option<&'static str>,
     /// The form of deposit addresses.
     pub address: AddressForm,
-    /// The domain's currency whose addresses have the same form as this coin's.
+    /// The domain's currency with addresses of the same form, for the check of withdrawal addresses.
     pub domain: Currency,
-    /// The regular expression of the coin's addresses in the answer of `full-currencies`.
+    /// `wallet_regex` of `GET /v1/full-currencies`: a regular expression of the coin's addresses.
     pub wallet_regex: &'static str,
-    /// The opening price in USDT.
+    /// The price in USDT after a start.
     pub price: &'static str,
-    /// The opening minimum of a deposit.
+    /// The minimum of a deposit after a start.
     pub min_deposit: &'static str,
-    /// The opening minimum of a withdrawal.
+    /// The minimum of a withdrawal after a start.
     pub min_payout: &'static str,
-    /// The opening network fee of a withdrawal.
+    /// The network fee of a withdrawal after a start.
     pub payout_fee: &'static str,
-    /// The opening balance of the account.
+    /// The first balance of the account. Later balances are in the state file.
     pub balance: &'static str,
 }
 
 const EVM: &str = "^0x[a-fA-F0-9]{40}$";
 const TRON: &str = "^T[1-9A-HJ-NP-Za-km-z]{33}$";
 
-/// All coins.
+/// All coins of the processor.
 pub const COINS: [Coin; 6] = [
     Coin {
         code: "btc",

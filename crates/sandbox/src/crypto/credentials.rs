@@ -1,5 +1,5 @@
-//! The processor's credentials, derived from the client secret. So the credentials stay the same after restarts without a field in the
-//! state file.
+//! The processor's credentials. They are derived from the institution's client secret, so they stay the same after restarts, and the state
+//! file does not contain them.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct CryptoCredentials {
     pub email: String,
     /// The password of `POST /v1/auth`.
     pub password: String,
-    /// The TOTP secret of payout verification, in base32.
+    /// The secret of the TOTP codes for `POST /v1/payout/{id}/verify`, in base32.
     pub totp_secret: String,
     /// The base URL of the PTAX service, up to `/odata`.
     pub ptax_base_url: String,
@@ -61,11 +61,11 @@ pub struct Keys {
     pub api_key: String,
     /// The secret that signs notifications.
     pub ipn_secret: String,
-    /// The login.
+    /// The login of `POST /v1/auth`.
     pub email: String,
-    /// The password.
+    /// The password of `POST /v1/auth`.
     pub password: String,
-    /// The TOTP key.
+    /// The key of the TOTP codes, not encoded.
     pub totp: [u8; totp::KEY_LENGTH],
     /// The key that signs JWTs.
     pub jwt: hmac::Key,
@@ -96,7 +96,7 @@ impl Keys {
             password: text("password", 12),
             totp,
             jwt: hmac::Key::new(hmac::HMAC_SHA256, derive("jwt").as_ref()),
-            // Ten digits, with room for a billion ids.
+            // Every id has ten digits, because a billion ids fit between the largest base and 9,999,999,999.
             id_base: 4_000_000_000 + number % 5_000_000_000,
             addresses: hmac::Key::new(hmac::HMAC_SHA256, derive("addresses").as_ref()),
         }

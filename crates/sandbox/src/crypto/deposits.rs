@@ -1,4 +1,4 @@
-//! Deposits: payments, their statuses, and the credit of the balance.
+//! The payments that clients create, the deposits to their addresses, and the credit of the balance.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -21,25 +21,25 @@ use crate::{
     state::change::Change,
 };
 
-/// The life of a rate, and of a payment with a fixed rate.
+/// The validity of a rate, and the life of a payment with a fixed rate.
 const RATE_TIME: SignedDuration = SignedDuration::from_mins(20);
 
 /// The life of a payment with a floating rate.
 const FLOATING_TIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The service's fee: half a percent of the coins that arrived.
+/// The processor's fee (`serviceFee`): half a percent of the coins that arrived.
 const SERVICE_FEE: &str = "0.005";
 
 /// A client's request for a payment.
 #[derive(Clone, Debug)]
 pub struct PaymentOrder {
-    /// The price.
+    /// The price, in `price_currency`.
     pub price_amount: Amount,
-    /// The currency of the price.
+    /// The currency of the price: `usd`, `eur` or a coin.
     pub price_currency: String,
-    /// The coin to pay.
+    /// The coin in which the payer pays.
     pub coin: &'static Coin,
-    /// The amount to pay, if the client sets it.
+    /// The amount to pay, in `coin`. By default the amount follows from the price.
     pub pay_amount: Option<Amount>,
     /// The coin of the balance to credit, by default the coin paid.
     pub outcome: Option<&'static Coin>,
@@ -71,7 +71,7 @@ pub enum Case {
 pub struct Deposit {
     /// The amount, by default the amount to pay.
     pub amount: Option<Amount>,
-    /// Another coin than the payment's: the wrong asset, which becomes a child payment.
+    /// The deposited coin, by default the payment's coin. A deposit in another coin becomes a child payment.
     pub coin: Option<&'static Coin>,
     /// `true`: the deposit stays `confirming` until the tester moves it.
     pub hold: bool,
@@ -81,7 +81,7 @@ impl Psp {
     /// Creates a payment with an address for its deposits, and makes the deposit that `case` requests.
     ///
     /// # Errors
-    /// [`CryptoError`] for an unknown currency and an amount below the minimum.
+    /// 400 for an unknown currency, for a coin that is off, and for an amount below the minimum. 500 if the change cannot be recorded.
     pub fn create_payment(&self, order: PaymentOrder) -> Result<Payment, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();
@@ -149,7 +149,7 @@ impl Psp {
     }
 
     /// Makes a deposit to a payment's address. The first deposit in the payment's coin belongs to the payment if it arrives before the
-    /// expiry, or later with [`LateDeposits::Original`]. Every other deposit becomes a child. Returns the payment that received the
+    /// expiry, or later with [`LateDeposits::Original`]. Every other deposit becomes a child payment. Returns the payment that received the
     /// deposit.
     ///
     /// # Errors
@@ -202,7 +202,8 @@ impl Psp {
         self.find_crypto_payment(target.id)
     }
 
-    /// Returns the child payment of a further deposit. The amount to pay in another coin is computed at the current rate.
+    /// Returns a new child of `paid`, for a deposit that does not belong to `paid` itself. With `other_coin`, the child's amount to pay is
+    /// computed at the current rate.
     fn child(&self, paid: &Payment, other_coin: Option<&'static Coin>, id: u64, now: Timestamp) -> Payment {
         let mut terms = paid.terms.clone();
         if let Some(coin) = other_coin {
@@ -230,10 +231,10 @@ impl Psp {
         }
     }
 
-    /// Moves a payment to a status for the tester. Returns the payment.
+    /// Moves a payment to a status that the tester chooses. Returns the payment.
     ///
     /// # Errors
-    /// 404 for an unknown payment, 400 for a step that the current status excludes.
+    /// 404 for an unknown payment, 400 for a step that the current status excludes, 500 if the change cannot be recorded.
     pub fn move_payment(&self, payment_id: u64, to: PaymentStatus) -> Result<Payment, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();
@@ -299,7 +300,7 @@ impl Psp {
         store.commit(Change::Crypto(Box::new(change)))
     }
 
-    /// Adds a payment's next status to a change, with the credit or debit of the balance and the notification.
+    /// Moves `payment` to `status`. Adds the payment, the credit or debit of the balance, and the notification to `change`.
     fn enter(&self, change: &mut CryptoChange, mut payment: Payment, status: PaymentStatus, at: Timestamp) {
         payment.status = status;
         payment.updated_at = at;
@@ -328,7 +329,7 @@ impl Psp {
         change.payments.push(payment);
     }
 
-    /// Returns the amount for the balance and the service's fee, both in the outcome coin.
+    /// Returns `(credit, fee)` in the outcome coin: the amount that the balance gains, and the processor's fee.
     fn outcome(&self, payment: &Payment) -> (Amount, Amount) {
         let terms = &payment.terms;
         let decimals = coins::find(&terms.outcome_currency).map_or(PRICE_DECIMALS, |coin| coin.decimals);
@@ -344,7 +345,7 @@ impl Psp {
     }
 }
 
-/// Returns whether the tester may move a payment between these statuses.
+/// Returns whether the tester may move a payment from one status to the other.
 fn may_move(from: PaymentStatus, to: PaymentStatus) -> bool {
     match to {
         PaymentStatus::Confirmed => from == PaymentStatus::Confirming,

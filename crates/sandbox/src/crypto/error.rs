@@ -18,8 +18,9 @@ pub struct CryptoError {
     status: StatusCode,
     code: &'static str,
     message: String,
-    /// `current_values` of an insufficient balance.
+    /// `current_values`, only in the refusal of a withdrawal above the balance: the requested amount and the balance.
     current_values: Option<Value>,
+    /// The header `Allow`, only in a refusal of the method.
     allow: Option<&'static str>,
 }
 
@@ -28,7 +29,7 @@ impl CryptoError {
         Self { status, code, message: message.into(), current_values: None, allow: None }
     }
 
-    /// Returns a refusal of a request's fields.
+    /// Returns the refusal of a missing, unknown or invalid field.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST_PARAMS", message)
     }
@@ -38,7 +39,7 @@ impl CryptoError {
         Self::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
     }
 
-    /// Returns a refusal of a withdrawal because of its address, its amount or the balance.
+    /// Returns the refusal of a withdrawal because of its address, its amount or the balance.
     pub fn withdrawal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "BAD_CREATE_WITHDRAWAL_REQUEST", message)
     }
@@ -86,7 +87,7 @@ impl CryptoError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", message)
     }
 
-    /// Returns the refusal of a method; `allow` lists the permitted methods.
+    /// Returns the refusal of a request's method. `allow` lists the permitted methods.
     pub fn method_not_allowed(allow: &'static str) -> Self {
         let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, "BAD_REQUEST", "Method not allowed");
         Self { allow: Some(allow), ..refusal }

@@ -1,4 +1,4 @@
-//! Request bodies and queries: JSON or a form, with numbers as numbers or text. Unknown fields are refused.
+//! The fields of bodies (JSON or a form) and of queries. Numbers may be written as text. Unknown fields are refused.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::pix::body;
 /// The longest text of a field, in bytes.
 const MAX_TEXT: usize = 2_000;
 
-/// The fields of a request that were not read yet.
+/// The fields of a request that were not read yet. Each read removes its field.
 #[derive(Debug)]
 pub struct Fields(BTreeMap<String, Value>);
 
@@ -47,7 +47,7 @@ impl Fields {
         Self::of_pairs(request.query_string())
     }
 
-    /// Reads an object of a body. A field with the value null counts as absent.
+    /// Reads a JSON object. A field with the value null counts as absent.
     #[must_use]
     pub fn of_object(fields: Map<String, Value>) -> Self {
         Self(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())
@@ -64,10 +64,10 @@ impl Fields {
         self.0.remove(name)
     }
 
-    /// Reads an optional text; a number counts as its text.
+    /// Reads an optional text. A number is accepted, and returned as text.
     ///
     /// # Errors
-    /// 400 for another type and for a text that is empty or too long.
+    /// 400 for any other type, and for a text that is empty or too long.
     pub fn text(&mut self, name: &str) -> Result<Option<String>, CryptoError> {
         let refused = |reason: &str| Err(CryptoError::invalid(format!("\"{name}\" {reason}")));
         let text = match self.take(name) {
@@ -113,7 +113,7 @@ impl Fields {
         self.amount(name)?.ok_or_else(|| CryptoError::invalid(format!("\"{name}\" is required")))
     }
 
-    /// Reads an optional flag; `false` if absent. Case does not matter in a form, because a Python client writes `True`.
+    /// Reads an optional flag; `false` if absent. A text may be in any case, because forms of Python clients contain `True`.
     ///
     /// # Errors
     /// 400 for a value that is not a boolean.
@@ -137,7 +137,7 @@ impl Fields {
         number.map(Some).ok_or_else(|| CryptoError::invalid(format!("\"{name}\" must be a number in its range")))
     }
 
-    /// Refuses the fields that were not read.
+    /// Ends the reading. A field that was not read is unknown, and is refused.
     ///
     /// # Errors
     /// 400 with the name of the first unread field.

@@ -1,4 +1,5 @@
-//! Notifications (IPN): bodies with their keys unsorted, and delivery with signature, repeats and the tester's faults.
+//! The processor's notifications (IPN): their bodies, and their delivery with a signature and repeats. The tester's settings can pause the
+//! delivery, reverse its order, send copies, or make the signatures wrong.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -25,7 +26,7 @@ use crate::{
 /// The header of the signature.
 pub const SIGNATURE: &str = "x-nowpayments-sig";
 
-/// The secret of wrong signatures.
+/// The secret of the signatures that are wrong on purpose.
 const OTHER_SECRET: &str = "another secret";
 
 /// Returns the notification of a payment's current status, if the client gave a URL.
@@ -44,7 +45,7 @@ pub fn of_withdrawal(batch: &Batch, withdrawal: &Withdrawal) -> Option<Ipn> {
     Some(Ipn { url: Arc::from(url), body: body.into() })
 }
 
-/// The notifications of the processor, for [`crate::outbox::deliver`].
+/// The queue of the processor's notifications, for [`crate::outbox::deliver`].
 pub struct Ipns {
     /// The simulator.
     pub psp: Arc<Psp>,
@@ -92,7 +93,7 @@ async fn attempt(psp: &Psp, client: &Client, number: u64) -> bool {
     let mut is_accepted = false;
     for copy in 0..settings.ipn_copies.max(1) {
         let is_ok = post(client, &url, &body, signature.as_deref(), number).await;
-        // The outcome of copies has no effect, because the receiver accepted the first notification.
+        // Only the first copy decides. The outcome of further copies has no effect.
         is_accepted = if copy == 0 { is_ok } else { is_accepted };
         if !is_accepted {
             break;

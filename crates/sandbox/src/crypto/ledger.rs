@@ -18,7 +18,7 @@ use super::{
 pub struct CryptoDepositItem {
     /// `payment_id`.
     pub payment_id: String,
-    /// The payment whose address received this further deposit.
+    /// The payment whose address received this deposit; `None` if the client created this payment.
     pub parent_payment_id: Option<String>,
     /// `order_id`.
     pub order_id: Option<String>,
@@ -30,7 +30,7 @@ pub struct CryptoDepositItem {
     pub actually_paid: Amount,
     /// The amount credited to the balance.
     pub outcome_amount: Option<Amount>,
-    /// The coin of the balance.
+    /// The coin of the balance that is credited.
     pub outcome_currency: String,
 }
 
@@ -46,7 +46,7 @@ pub struct CryptoWithdrawalItem {
     /// The number of withdrawals with this `unique_external_id`. A count above one means that the client created the withdrawal more than
     /// once.
     pub count: usize,
-    /// The number of requests for the verification of its batch.
+    /// The number of codes that the client tried for the verification of the withdrawal's batch.
     pub verifications: u32,
     /// The status.
     pub status: WithdrawalStatus,

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Returns the text of a field that may be a number.
+/// Returns the value of a field as text. The field may be a string or a number.
 fn text(value: Option<Value>) -> Option<String> {
     value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
@@ -37,8 +37,7 @@ struct DepositBody {
     hold: bool,
 }
 
-/// `POST /sandbox/payment/{payment_id}/pay` `{amount?, currency?, hold?}`: 200 with the payment that received the
-/// coins.
+/// `POST /sandbox/payment/{payment_id}/pay` `{amount?, currency?, hold?}`: makes a deposit; 200 with the payment that received the coins.
 ///
 /// # Errors
 /// 404 for an unknown payment, 400 for a bad amount or coin.
@@ -54,11 +53,13 @@ fn show_payment(psp: &Shared, id: &str) -> Result<HttpResponse, Problem> {
     answer(StatusCode::OK, &payment_views::read(&payment, false))
 }
 
-/// `POST /sandbox/payment/{payment_id}/{step}`: `confirm`, `send`, `finish`, `part`, `fail`, `refund`, `expire`, or
-/// `ipn`. The step `ipn` sends another notification of the current status. 200 with the payment.
+/// `POST /sandbox/payment/{payment_id}/{step}`: moves a payment to another status; 200 with the payment.
+///
+/// The steps are `confirm`, `send`, `finish`, `part`, `fail`, `refund`, `expire` and `ipn`. The step `ipn` only sends another notification
+/// of the current status.
 ///
 /// # Errors
-/// 404 for an unknown payment or step, 409 for a step that the current status excludes.
+/// 404 for an unknown payment or step. 409 for a step that the current status excludes, and for `ipn` if the client gave no URL.
 pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
     let (id, step) = path.into_inner();
     let status = match step.as_str() {
@@ -79,11 +80,13 @@ pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Res
     show_payment(&psp, &id)
 }
 
-/// `POST /sandbox/withdrawal/{id}/{step}`: `finish`, `reject`, `fail`, `stay` or `ipn`. With `stay` the withdrawal keeps its current
-/// status. The step `ipn` sends another notification of the current status. 200 with the withdrawal.
+/// `POST /sandbox/withdrawal/{id}/{step}`: moves a withdrawal to an outcome; 200 with its batch.
+///
+/// The steps are `finish`, `reject`, `fail`, `stay` and `ipn`. After `stay` a verified withdrawal keeps its status until the tester moves
+/// it. The step `ipn` only sends another notification of the current status.
 ///
 /// # Errors
-/// 404 for an unknown withdrawal or step, 409 for a step that the current status excludes.
+/// 404 for an unknown withdrawal or step. 409 for a step that the current status excludes, and for `ipn` if the client gave no URL.
 pub async fn move_withdrawal(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
     let (id, step) = path.into_inner();
     let fate = match step.as_str() {
@@ -105,10 +108,10 @@ pub async fn move_withdrawal(path: web::Path<(String, String)>, psp: Shared) -> 
     answer(StatusCode::OK, &json!({ "id": batch.id.to_string(), "withdrawals": serde_json::to_value(rows).ok() }))
 }
 
-/// `PUT /sandbox/crypto/settings`: 200 with all settings. Absent fields keep their values.
+/// `PUT /sandbox/crypto/settings`: changes settings; 200 with all settings. Absent fields keep their values.
 ///
 /// # Errors
-/// 400 for unknown fields and values.
+/// 400 for an unknown field or an invalid value.
 pub async fn settings(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: Map<String, Value> = read(payload).await?;
     let refuse = |error: serde_json::Error| Problem::violation(Kind::InvalidRequest, "body", &error.to_string(), "");
@@ -133,11 +136,11 @@ struct CoinBody {
     priced: Option<bool>,
 }
 
-/// `PUT /sandbox/crypto/coins/{code}` `{price?, min_deposit?, min_payout?, payout_fee?, balance?, enabled?, priced?}`: 200
-/// with all values.
+/// `PUT /sandbox/crypto/coins/{code}` `{price?, min_deposit?, min_payout?, payout_fee?, balance?, enabled?, priced?}`: changes values of a
+/// coin; 200 with all values of the coin. Absent fields keep their values.
 ///
 /// # Errors
-/// 404 for an unknown coin, 400 for values that are not amounts.
+/// 404 for an unknown coin, 400 for a value that is not an amount and for a price of zero.
 pub async fn coin(code: web::Path<String>, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: CoinBody = read(payload).await?;
     let values = CoinValues {

@@ -34,7 +34,7 @@ pub struct CryptoDeposit {
     pub hold: bool,
 }
 
-/// New values of a coin; amounts are decimal texts. A field without a value leaves the coin's value unchanged.
+/// New values of a coin, for [`Control::set_crypto_coin`]. Amounts are decimal texts. `None` leaves the coin's value unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoinValues {
     /// The price in USDT.
@@ -49,7 +49,7 @@ pub struct CoinValues {
     pub balance: Option<String>,
     /// `false`: the coin is off, so new payments and withdrawals are refused.
     pub enabled: Option<bool>,
-    /// `false`: the processor has no price of the coin.
+    /// `false`: the processor has no price of the coin, so it refuses estimates and conversions.
     pub priced: Option<bool>,
 }
 
@@ -68,7 +68,7 @@ pub struct CoinState {
     pub balance: String,
     /// `false`: the coin is off, so new payments and withdrawals are refused.
     pub enabled: bool,
-    /// `false`: the processor has no price of the coin.
+    /// `false`: the processor has no price of the coin, so it refuses estimates and conversions.
     pub priced: bool,
 }
 
@@ -83,11 +83,17 @@ impl From<CryptoError> for ControlError {
 }
 
 impl Control {
-    /// Makes a deposit to a payment's address. A further deposit and a deposit in another coin become child payments, and so does a late
-    /// deposit unless [`Settings::late_deposits`] is `Original`. Returns the id of the payment that received the deposit.
+    /// Makes a deposit to a payment's address. Returns the id of the payment that received the deposit.
+    ///
+    /// Three kinds of deposits become child payments:
+    ///
+    /// - a further deposit;
+    /// - a deposit in another coin;
+    /// - a deposit after the expiry, unless [`Settings::late_deposits`] is `Original`.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for a bad amount or coin, [`ControlError::Store`].
+    /// [`ControlError::NotFound`], [`ControlError::OutOfRange`] for a bad amount or coin, [`ControlError::Id`] if the deposit cannot be
+    /// recorded.
     pub fn pay_crypto(&self, payment_id: &str, deposit: &CryptoDeposit) -> Result<String, ControlError> {
         Ok(self.psp.make_deposit(payment_id, deposit)?.id.to_string())
     }
@@ -95,16 +101,19 @@ impl Control {
     /// Moves a payment to a status, as the chain or the processor would.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a step that the current status excludes.
+    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] if the current status excludes the step, [`ControlError::Id`] if the step
+    /// cannot be recorded.
     pub fn move_crypto_payment(&self, payment_id: &str, to: PaymentStatus) -> Result<(), ControlError> {
         self.psp.move_payment(id_of(payment_id)?, to).map(|_| ()).map_err(Into::into)
     }
 
-    /// Decides the outcome of the withdrawal with this id, or of the first withdrawal of the batch with this id. A `FAILED` withdrawal may
-    /// still be finished or rejected.
+    /// Moves a withdrawal to the outcome `fate`. `id` is the id of the withdrawal, or of a batch whose first withdrawal is then moved. A
+    /// `FAILED` withdrawal may still be finished or rejected.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] for a final withdrawal, or to finish an unverified one.
+    /// - [`ControlError::NotFound`].
+    /// - [`ControlError::InvalidState`] if the withdrawal is final, and for [`WithdrawalEnd::Finish`] also if it is not verified.
+    /// - [`ControlError::Id`] if the step cannot be recorded.
     pub fn move_crypto_withdrawal(&self, id: &str, fate: WithdrawalEnd) -> Result<(), ControlError> {
         self.psp.move_withdrawal(id_of(id)?, fate).map(|_| ()).map_err(Into::into)
     }
@@ -112,7 +121,7 @@ impl Control {
     /// Sends the notification of a payment's or withdrawal's current status again.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] if the client gave no URL.
+    /// [`ControlError::NotFound`], [`ControlError::InvalidState`] if the client gave no URL, [`ControlError::Store`].
     pub fn repeat_crypto_ipn(&self, id: &str) -> Result<(), ControlError> {
         self.psp.repeat_ipn(id_of(id)?)
     }
@@ -128,15 +137,16 @@ impl Control {
         self.psp.crypto.set_settings(settings);
     }
 
-    /// Sets values of a coin. Returns all values.
+    /// Changes values of a coin. Returns all values of the coin.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`] for an unknown coin, [`ControlError::OutOfRange`] for a text that is not an amount.
+    /// [`ControlError::NotFound`] for an unknown coin, [`ControlError::OutOfRange`] for a text that is not an amount and for a price of
+    /// zero, [`ControlError::Store`].
     pub fn set_crypto_coin(&self, code: &str, values: &CoinValues) -> Result<CoinState, ControlError> {
         self.psp.set_coin(code, values)
     }
 
-    /// Returns the id of the newest child of a payment, or the payment's own id without a child.
+    /// Returns the id of the newest child of a payment, or the payment's own id if it has no child.
     ///
     /// # Errors
     /// [`ControlError::NotFound`].

@@ -20,13 +20,13 @@ use crate::{psp::Psp, requests::Operation};
 /// The first part of every path.
 pub const PATH: &str = "/v1/";
 
-/// The simulator, shared by handlers.
+/// The simulator, shared by all handlers.
 pub type Shared = web::Data<Arc<Psp>>;
 
 /// The header of the API key.
 const API_KEY: &str = "x-api-key";
 
-/// Admits a request with the API key, and counts the request.
+/// Checks the API key of a request, and counts the request if the key is correct.
 ///
 /// # Errors
 /// 403 for a missing or wrong key.
@@ -39,7 +39,7 @@ pub fn admit(psp: &Psp, request: &HttpRequest, operation: Operation) -> Result<(
     Ok(())
 }
 
-/// Admits a request with the API key and a JWT, and counts the request.
+/// Checks the API key and the JWT of a request. The request is counted if the key is correct, even with a wrong JWT.
 ///
 /// # Errors
 /// 403 for a missing or wrong key, 401 for a missing, forged or expired JWT.
@@ -55,19 +55,19 @@ pub fn admit_with_token(psp: &Psp, request: &HttpRequest, operation: Operation) 
 /// Returns a JSON answer.
 ///
 /// # Errors
-/// 500 if the body cannot be serialized, a defect of the simulator.
+/// 500 if the body cannot be serialized. That would be a defect of the simulator.
 pub fn json(status: StatusCode, body: &impl Serialize) -> Result<HttpResponse, CryptoError> {
     let bytes = serde_json::to_vec(body).map_err(|error| CryptoError::internal(error.to_string()))?;
     Ok(HttpResponse::build(status).content_type("application/json; charset=utf-8").body(bytes))
 }
 
-/// Returns the answer `OK`. Its content type is `text/html`.
+/// Returns an answer with the text `OK` and the content type `text/html`.
 #[must_use]
 pub fn ok_text() -> HttpResponse {
     HttpResponse::Ok().content_type("text/html; charset=utf-8").body("OK")
 }
 
-/// Parses the id of a path.
+/// Parses an id of a path or a query. `what` is the kind of the object, for the error text.
 ///
 /// # Errors
 /// 400 for an id that is not a number.

@@ -19,16 +19,16 @@ pub(super) const MAX_LIMIT: usize = 500;
 /// The last page that a request may name.
 pub(super) const MAX_PAGE: usize = 1_000_000;
 
-/// `GET /v1/payment/`: payments by creation, by default the newest first. Pages are counted from zero.
+/// `GET /v1/payment/`: a page of the payments in the order of their creation, by default the newest first. The first page is page 0.
 ///
 /// # Errors
-/// 403 without the API key, 401 without a JWT, 400 for unknown parameters, 500 for an `orderBy` other than `asc` and `desc`.
+/// 403 without the API key, 401 without a JWT, 400 for unknown or invalid parameters, 500 for an `orderBy` other than `asc` and `desc`.
 pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, CryptoError> {
     admit_with_token(&psp, &request, Operation::CryptoPaymentList)?;
     let mut query = Fields::of_query(&request)?;
     let limit = query.whole("limit", 1..=MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT);
     let page = query.whole("page", 0..=MAX_PAGE)?.unwrap_or(0);
-    // These parameters have no effect: payments are always sorted by creation, and invoices are not simulated.
+    // `sortBy` and `invoiceId` have no effect: payments are always sorted by creation, and invoices are not simulated.
     let (_sort, _invoice) = (query.text("sortBy")?, query.text("invoiceId")?);
     let is_ascending = match query.text("orderBy")?.as_deref() {
         None | Some("desc") => false,
@@ -56,7 +56,7 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Cry
     answer(StatusCode::OK, &body)
 }
 
-/// Parses an instant, or a date as its first instant in UTC.
+/// Parses an instant or a date. A date means its first instant in UTC.
 pub(super) fn instant(text: Option<String>) -> Result<Option<Timestamp>, CryptoError> {
     let Some(text) = text else { return Ok(None) };
     let of_date = |text: &str| text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok().map(|day| day.timestamp());

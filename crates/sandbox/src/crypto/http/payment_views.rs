@@ -1,4 +1,5 @@
-//! Payments on the wire, with the types of the real API. Ids and amounts are text or numbers, and `null` has several forms.
+//! Payments on the wire, with the types of the real API. Some ids and amounts are text, others are numbers. One absent value is the text
+//! `"null"`.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use crate::{
     wire::serialize_instant as instant,
 };
 
-/// The value of `type`.
+/// The value of `type`, the same for all payments.
 const KIND: &str = "crypto2crypto";
 
 /// The answer to the creation of a payment. Ids are text.
@@ -51,7 +52,7 @@ pub struct CreatedPayment<'a> {
     redirect_data: Option<()>,
 }
 
-/// Returns the answer to the creation of a payment.
+/// Returns the answer to the creation of a payment. With `as_text`, `pay_amount` is text instead of a number.
 #[must_use]
 pub fn created(payment: &Payment, as_text: bool) -> CreatedPayment<'_> {
     let terms = &payment.terms;
@@ -119,7 +120,7 @@ pub struct ReadPayment<'a> {
     origin_type: Option<&'static str>,
 }
 
-/// Returns a payment for the answer to a read.
+/// Returns a payment for the answer to a read. With `as_text`, `pay_amount` is text instead of a number.
 #[must_use]
 pub fn read(payment: &Payment, as_text: bool) -> ReadPayment<'_> {
     let terms = &payment.terms;
@@ -161,11 +162,12 @@ struct FeeView<'a> {
     currency: &'a str,
     deposit_fee: u8,
     withdrawal_fee: u8,
-    /// The service's fee; null before the credit.
+    /// The processor's fee; `null` before the credit of the balance.
     service_fee: Option<Wire<'a>>,
 }
 
-/// The notification of a payment. Its keys are not sorted, and its numbers have the digits of a JavaScript number.
+/// The notification of a payment. The keys are not sorted, although the signature covers the body with sorted keys. Amounts have at most 15
+/// significant digits, because JavaScript may round further digits.
 #[derive(Serialize)]
 pub struct PaymentIpn<'a> {
     payment_id: u64,

@@ -16,7 +16,7 @@ use crate::{
     wire,
 };
 
-/// `POST /v1/payment`: 201 with the address. The operation is not idempotent: a repeated request creates another payment.
+/// `POST /v1/payment`: 201 with the payment and its address. The operation is not idempotent: a repeated request creates another payment.
 ///
 /// # Errors
 /// 403 without the API key; 400 for unknown fields and currencies, and for an amount below the minimum.
@@ -33,7 +33,8 @@ fn order(mut body: Fields) -> Result<PaymentOrder, CryptoError> {
     if body.text("payout_address")?.is_some() && payout_currency.is_none() {
         return Err(CryptoError::invalid("\"payout_currency\" is required"));
     }
-    // These fields are accepted and have no effect, because payments to other wallets are not simulated.
+    // `payout_address`, `payout_extra_id` and `purchase_id` have no effect: coins always go to the account's balance, and the simulator
+    // assigns all purchase ids.
     let (_extra_id, _purchase_id) = (body.text("payout_extra_id")?, body.text("purchase_id")?);
     let case = match body.text("case")?.as_deref() {
         None => None,
@@ -42,7 +43,7 @@ fn order(mut body: Fields) -> Result<PaymentOrder, CryptoError> {
         Some("partially_paid") => Some(Case::PartiallyPaid),
         Some(_) => return Err(CryptoError::invalid("\"case\" must be one of [success, failed, partially_paid]")),
     };
-    // Old clients write `fixed_rate`.
+    // Old clients send `fixed_rate` instead of `is_fixed_rate`.
     let is_fixed_rate = body.flag("is_fixed_rate")? | body.flag("fixed_rate")?;
     let order = PaymentOrder {
         price_amount: body.required_amount("price_amount")?,
@@ -77,7 +78,7 @@ pub(super) fn url(text: String) -> Result<String, CryptoError> {
     if is_url { Ok(text) } else { Err(CryptoError::invalid("\"ipn_callback_url\" must be a valid uri")) }
 }
 
-/// `GET /v1/payment/{id}`.
+/// `GET /v1/payment/{id}`: 200 with the payment.
 ///
 /// # Errors
 /// 403 without the API key, 400 for an id that is not a number, 404 for an unknown one.
@@ -88,7 +89,8 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
     answer(StatusCode::OK, &views::read(&payment, psp.crypto.settings().pay_amount_as_text))
 }
 
-/// `POST /v1/payment/{id}/update-merchant-estimate`: the current estimate, renewed only after its end.
+/// `POST /v1/payment/{id}/update-merchant-estimate`: 200 with the estimate of the payment. An estimate that has ended is renewed first, if
+/// the payment still waits for its deposit.
 ///
 /// # Errors
 /// The errors of [`get`].

@@ -20,8 +20,8 @@ use crate::{
     wire,
 };
 
-/// `GET /v1/payout/{id}`: the withdrawals of a batch, by the id of the batch or of one of its withdrawals. The tester chooses the shape of
-/// the body.
+/// `GET /v1/payout/{id}`: 200 with the withdrawals of a batch. `id` is the id of the batch or of one of its withdrawals. The setting
+/// `payout_shape` determines the shape of the body.
 ///
 /// # Errors
 /// 403 without the API key, or while payouts are switched off. 400 for an id that is not a number, 404 for an unknown one.
@@ -51,7 +51,7 @@ fn row(batch: &Batch, withdrawal: &Withdrawal) -> Result<Value, CryptoError> {
     serde_json::to_value(view).map_err(|error| CryptoError::internal(error.to_string()))
 }
 
-/// Renames the instants of rows to camel case, as some answers of the real API have them.
+/// Renames the fields of the rows that are instants to camel case, as in some answers of the real API.
 fn renamed(rows: Vec<Value>) -> Vec<Value> {
     let names = [("created_at", "createdAt"), ("requested_at", "requestedAt"), ("updated_at", "updatedAt")];
     let rename = |mut row: Value| {
@@ -66,10 +66,11 @@ fn renamed(rows: Vec<Value>) -> Vec<Value> {
     rows.into_iter().map(rename).collect()
 }
 
-/// `GET /v1/payout`: withdrawals by creation, by default the newest first. `unique_external_id` is shown, but is not a filter.
+/// `GET /v1/payout`: a page of the withdrawals in the order of their creation, by default the newest first. Rows contain
+/// `unique_external_id`, but a search by it is refused.
 ///
 /// # Errors
-/// 403 without the API key, or while payouts are switched off. 400 for unknown parameters.
+/// 403 without the API key, or while payouts are switched off. 400 for unknown or invalid parameters.
 pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, CryptoError> {
     admit(&psp, &request, Operation::CryptoPayoutList)?;
     check_allowed(&psp)?;

@@ -1,4 +1,4 @@
-//! Payouts: address check, minimum, fee, creation, verification and cancellation.
+//! Withdrawals, which the API calls payouts: address check, minimum, fee, creation, verification and cancellation.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ use crate::{
 /// The largest number of withdrawals in a batch.
 const MAX_WITHDRAWALS: usize = 100;
 
-/// Refuses payout endpoints while the tester has switched them off.
+/// Returns an error while the tester has switched payouts off with the setting `payouts_allowed`.
 pub(super) fn check_allowed(psp: &Psp) -> Result<(), CryptoError> {
     if psp.crypto.settings().payouts_allowed { Ok(()) } else { Err(CryptoError::not_allowed()) }
 }
@@ -31,7 +31,7 @@ pub(super) fn check_allowed(psp: &Psp) -> Result<(), CryptoError> {
 /// `POST /v1/payout/validate-address` `{address, currency, extra_id}`: `OK` as text.
 ///
 /// # Errors
-/// 403 without the API key, 400 for an unknown currency, or an address that is not valid for it.
+/// 403 without the API key, 400 for an unknown currency or an address that is not valid for the currency.
 pub async fn validate(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, CryptoError> {
     admit(&psp, &request, Operation::CryptoAddressCheck)?;
     let mut body = Fields::of_body(&request, payload).await?;
@@ -50,10 +50,10 @@ fn check_address(text: &str, code: &str) -> Result<(), CryptoError> {
     Err(CryptoError::withdrawal(format!("Invalid payout_address: [{code}] [{text}]")))
 }
 
-/// `GET /v1/payout-withdrawal/min-amount/{coin}`.
+/// `GET /v1/payout-withdrawal/min-amount/{coin}`: 200 with the minimum of a withdrawal.
 ///
 /// # Errors
-/// 403 without the API key, or while `payout_minimum_allowed` is off. 400 for an unknown coin.
+/// 403 without the API key, or while the setting `payout_minimum_allowed` is `false`. 400 for an unknown coin.
 pub async fn min_amount(
     request: HttpRequest,
     code: web::Path<String>,
@@ -67,7 +67,7 @@ pub async fn min_amount(
     answer(StatusCode::OK, &json!({ "success": true, "result": number(&terms.min_payout) }))
 }
 
-/// `GET /v1/payout/fee`: the answer repeats `currency` as it was sent.
+/// `GET /v1/payout/fee`: 200 with the network fee of a withdrawal. The answer repeats `currency` as it was sent.
 ///
 /// # Errors
 /// 403 without the API key, 400 for an unknown coin.
@@ -136,8 +136,8 @@ fn order(mut item: Fields, description: Option<&str>, callback: Option<&str>) ->
 /// `POST /v1/payout/{batch id}/verify` `{verification_code}`: `OK` as text.
 ///
 /// # Errors
-/// 403 without the API key, or while payouts are switched off. 401 without a JWT, 404 for an unknown batch, 400 for a wrong code and after
-/// ten attempts.
+/// 403 without the API key, or while payouts are switched off. 401 without a JWT. 404 for an unknown batch. 400 for a wrong or repeated
+/// code, after ten attempts, and for a batch that does not wait for its verification.
 pub async fn verify(
     request: HttpRequest,
     id: web::Path<String>,
@@ -153,7 +153,7 @@ pub async fn verify(
     Ok(ok_text())
 }
 
-/// `POST /v1/payout/{withdrawal id}/cancel`: only scheduled withdrawals can be cancelled, and none is scheduled here.
+/// `POST /v1/payout/{withdrawal id}/cancel`: always refused. Only scheduled withdrawals can be cancelled, and schedules are not simulated.
 ///
 /// # Errors
 /// 403 without the API key, 401 without a JWT, 404 for an unknown withdrawal, otherwise 400.

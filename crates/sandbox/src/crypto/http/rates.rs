@@ -1,4 +1,4 @@
-//! Status, currencies, minimums, estimates and balances.
+//! The endpoints for the status, currencies, minimums of deposits, estimates and balances.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
 use serde::Serialize;
@@ -19,12 +19,12 @@ use crate::{
 /// `GET /v1/status`: no API key is needed.
 ///
 /// # Errors
-/// 500 if the body cannot be serialized, a defect of the simulator.
+/// 500 if the body cannot be serialized. That would be a defect of the simulator.
 pub async fn status() -> Result<HttpResponse, CryptoError> {
     answer(StatusCode::OK, &json!({ "message": "OK" }))
 }
 
-/// `GET /v1/currencies`: codes; with `fixed_rate=true`, objects with the minimum of a deposit.
+/// `GET /v1/currencies`: the codes of all coins. With `fixed_rate=true`, an object per coin with its minimum deposit at a fixed rate.
 ///
 /// # Errors
 /// 403 without the API key.
@@ -46,7 +46,7 @@ pub async fn currencies(request: HttpRequest, psp: Shared) -> Result<HttpRespons
     answer(StatusCode::OK, &json!({ "currencies": list }))
 }
 
-/// `GET /v1/full-currencies`: codes in upper case, and `network_precision` as text.
+/// `GET /v1/full-currencies`: an object per coin. Codes are in upper case, and `network_precision` is text.
 ///
 /// # Errors
 /// 403 without the API key.
@@ -81,7 +81,7 @@ pub async fn full_currencies(request: HttpRequest, psp: Shared) -> Result<HttpRe
     answer(StatusCode::OK, &json!({ "currencies": list }))
 }
 
-/// `GET /v1/merchant/coins`: the coins that are on.
+/// `GET /v1/merchant/coins`: the codes of the coins that are on.
 ///
 /// # Errors
 /// 403 without the API key.
@@ -98,7 +98,7 @@ fn flags(query: &mut Fields) -> Result<RateFlags, CryptoError> {
     Ok(RateFlags { is_fixed_rate, is_fee_paid_by_user })
 }
 
-/// `GET /v1/min-amount`.
+/// `GET /v1/min-amount`: the minimum of a deposit, in `currency_from`.
 ///
 /// # Errors
 /// 403 without the API key, 400 for an unknown currency.
@@ -117,7 +117,7 @@ pub async fn min_amount(request: HttpRequest, psp: Shared) -> Result<HttpRespons
     let minimum = if let Some(coin) = coins::find(&from) {
         market.min_deposit(coin, to.is_some(), flags)
     } else {
-        // The minimum of a fiat price is the minimum of the coin to receive, converted to the fiat currency.
+        // If `currency_from` is a fiat currency, the minimum is that of the coin `currency_to`, converted to the fiat currency.
         let coin = to.as_deref().and_then(coins::find).ok_or_else(|| CryptoError::currency(&from))?;
         let minimum = market.min_deposit(coin, true, flags);
         let minimum = market.convert(&minimum, coin.code, &from).ok_or_else(|| CryptoError::currency(&from))?;
@@ -125,7 +125,7 @@ pub async fn min_amount(request: HttpRequest, psp: Shared) -> Result<HttpRespons
     };
     let mut body = Map::new();
     body.insert("currency_from".to_owned(), from.to_lowercase().into());
-    // By default the account's outcome coin is the coin that was paid.
+    // Without `currency_to`, the balance is credited in the coin that was paid.
     body.insert("currency_to".to_owned(), to.unwrap_or_else(|| from.clone()).to_lowercase().into());
     body.insert("min_amount".to_owned(), number(&minimum));
     if let Some(fiat) = fiat {
@@ -135,7 +135,7 @@ pub async fn min_amount(request: HttpRequest, psp: Shared) -> Result<HttpRespons
     answer(StatusCode::OK, &body)
 }
 
-/// `GET /v1/estimate`.
+/// `GET /v1/estimate`: the value of an amount in another currency.
 ///
 /// # Errors
 /// 403 without the API key, 400 for an unknown currency or amount.
@@ -159,7 +159,7 @@ pub async fn estimate(request: HttpRequest, psp: Shared) -> Result<HttpResponse,
     answer(StatusCode::OK, &body)
 }
 
-/// A balance with exact numbers.
+/// The balance of a coin, with every digit.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct BalanceView<'a> {
@@ -167,7 +167,7 @@ struct BalanceView<'a> {
     pending_amount: u8,
 }
 
-/// `GET /v1/balance`: coins without money are absent.
+/// `GET /v1/balance`: the balances by coin. Coins without a positive balance are absent.
 ///
 /// # Errors
 /// 403 without the API key.
@@ -181,7 +181,7 @@ pub async fn balance(request: HttpRequest, psp: Shared) -> Result<HttpResponse, 
     answer(StatusCode::OK, &body)
 }
 
-/// Returns an exact JSON number.
+/// Returns the amount as a JSON number with every digit.
 pub(super) fn number(amount: &Amount) -> Value {
     serde_json::from_str(&amount.javascript()).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use crate::{
     wire::{serialize_instant as instant, serialize_optional_instant as optional_instant},
 };
 
-/// A withdrawal in an answer. Ids and amounts are text.
+/// A withdrawal in an answer.
 #[derive(Serialize)]
 pub struct WithdrawalView<'a> {
     is_request_payouts: bool,
@@ -36,7 +36,7 @@ pub struct WithdrawalView<'a> {
     updated_at: Option<Timestamp>,
 }
 
-/// Returns a withdrawal with its current status.
+/// Returns a withdrawal for an answer, with its current status.
 #[must_use]
 pub fn read<'a>(batch: &Batch, withdrawal: &'a Withdrawal) -> WithdrawalView<'a> {
     WithdrawalView {
