@@ -148,7 +148,7 @@ pub struct PayoutOrder {
     pub amount: Money,
     /// The recipient's key.
     pub pix_key: PixKey,
-    /// The document that the owner of the key must have, if the merchant named one.
+    /// The document that the owner of the key must have, if the merchant's request contains one.
     pub recipient_document: Option<Document>,
     /// Free text that the recipient sees, at most 140 characters.
     pub description: Option<String>,
@@ -355,7 +355,7 @@ pub trait Acquirer: Send + Sync {
     /// defense.
     fn reports_infractions(&self) -> bool;
 
-    /// Returns whether [`Self::list_received`] and [`Self::list_sent`] show each Pix with all its returns, also with
+    /// Returns whether [`Self::list_received`] and [`Self::list_sent`] show each Pix with all its returns, including
     /// those for lost infractions. If not, the reconciliation does not compare the amounts of returns.
     fn lists_returns(&self) -> bool;
 

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 pub enum CallbackState {
     /// A worker must still read the acquirer's records.
     Waiting,
-    /// The acquirer's records were read, and their effects are committed. If the acquirer already has too many
-    /// unmatched callbacks, a further one is done too.
+    /// The acquirer's records were read, and their effects are committed. An unmatched callback is also done if its
+    /// acquirer already has too many unmatched callbacks.
     Done,
     /// The callback matches no resource of this service, or the last attempt to read the acquirer's records failed. An
     /// operator must review the callback.

@@ -23,16 +23,16 @@ pub enum CryptoCallback {
     Deposit {
         /// The processor's id of the payment.
         id: ProcessorId,
-        /// The first payment to the same address, if this is a later payment.
+        /// The id of the first payment to the same address, if this is a later payment.
         parent: Option<ProcessorId>,
-        /// The deposit of this service, if the callback contains it.
+        /// The id of our deposit, if the callback contains it.
         order: Option<CryptoDepositId>,
     },
     /// A withdrawal.
     Withdrawal {
         /// The processor's batch of the withdrawal.
         batch: ProcessorId,
-        /// The withdrawal of this service, if the callback contains it.
+        /// The id of our withdrawal, if the callback contains it.
         order: Option<CryptoWithdrawalId>,
     },
 }

@@ -46,11 +46,11 @@ pub enum UpstreamDepositStatus {
 pub struct UpstreamDeposit {
     /// The processor's identifier.
     pub id: ProcessorId,
-    /// The first payment to the same address, if this one is a later payment.
+    /// The id of the first payment to the same address, if this one is a later payment.
     pub parent: Option<ProcessorId>,
-    /// The later payments to the same address, as this record lists them.
+    /// The ids of the later payments to the same address, as this record lists them.
     pub later: Vec<ProcessorId>,
-    /// Our deposit. `None` for a payment of another system, and for a later payment without our identifier.
+    /// The id of our deposit. `None` for a payment of another system, and for a later payment without our identifier.
     pub order: Option<CryptoDepositId>,
     /// The status.
     pub status: UpstreamDepositStatus,

@@ -37,7 +37,7 @@ pub struct UpstreamWithdrawal {
     pub batch: ProcessorId,
     /// The processor's identifier within the batch.
     pub id: ProcessorId,
-    /// Our withdrawal, if the record contains our identifier.
+    /// The id of our withdrawal, if the record contains it.
     pub order: Option<CryptoWithdrawalId>,
     /// The coins to send.
     pub amount: CryptoAmount,
