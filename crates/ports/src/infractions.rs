@@ -12,7 +12,7 @@ use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 use crate::record::{RecordKey, RecordQueries};
 
-/// The filter of infractions.
+/// A filter for a list of infractions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct InfractionFilter {
     /// The account. `None` stands for all accounts.
@@ -36,7 +36,7 @@ pub trait InfractionQueries: RecordQueries {
         filter: InfractionFilter,
         page: PageRequest<InfractionId>,
     ) -> Result<Page<Infraction>, QueryError>;
-    /// Lists the infractions of all accounts that an operator must decide. The newest come first.
+    /// Lists the infractions in review, of all accounts. The newest come first.
     async fn list_infractions_for_review(
         &self,
         page: PageRequest<InfractionId>,
@@ -47,19 +47,19 @@ pub trait InfractionQueries: RecordQueries {
         account: AccountId,
         end_to_end_id: &EndToEndId,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// Lists the unresolved infractions of the acquirer, of all accounts, in the order of `opened_at` and id. The list
-    /// starts after `after`.
+    /// Lists the acquirer's unresolved infractions, of all accounts, in the order of `opened_at` and id. The list
+    /// starts after the given `opened_at` and id, or at the oldest infraction.
     async fn list_open_infractions(
         &self,
         acquirer: &AcquirerName,
         after: Option<(Timestamp, InfractionId)>,
         limit: u32,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// Lists infractions of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]).
-    /// The longest overdue come first.
+    /// Lists infractions, of all accounts, whose next poll for the defense is due at `now`. The longest overdue come
+    /// first. [`crate::Due`] compares the instants, with [`cais_domain::pause::MAX_PAUSE`].
     async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError>;
-    /// Lists open infractions of all accounts that have no defense and whose deadline is after `from` and before
-    /// `until`. The nearest deadline comes first.
+    /// Lists open infractions without a defense, of all accounts. Their deadlines are after `from` and before `until`.
+    /// The nearest deadline comes first.
     async fn list_undefended(
         &self,
         from: Timestamp,

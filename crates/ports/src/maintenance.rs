@@ -10,7 +10,7 @@ use crate::usage::{KeyUse, LoggedRequest};
 /// The numbers of removed rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Idempotency records that have a response, or that only their caller may resume.
+    /// Idempotency records that have a response or wait for a repeat by the caller.
     pub idempotency_records: u64,
     /// Commit marks: rows that record whether a batch of change sets was committed or aborted.
     pub batches: u64,
@@ -24,16 +24,22 @@ pub struct Pruned {
     pub requests: u64,
 }
 
-/// The limits of removal. Only rows that are older than these instants are removed.
+/// The limits of removal, one instant per kind of row. Only rows that are older than the instant are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneBefore {
-    /// Idempotency records without a due time.
+    /// Idempotency records that have a response or wait for a repeat by the caller.
     pub idempotency_records: Timestamp,
-    /// Callbacks that are done, crypto quotes that expired without use, commit marks of batches, and sessions and
-    /// confirmations that have expired.
+    /// Rows of four kinds:
+    /// - callbacks that are done;
+    /// - crypto quotes that expired without use;
+    /// - commit marks ([`Pruned::batches`]);
+    /// - expired sessions and confirmations.
     pub marks: Timestamp,
-    /// Rows of three kinds: unmatched callbacks; events without pending deliveries, with their deliveries and attempts;
-    /// and deleted endpoints without deliveries.
+    /// Rows of four kinds:
+    /// - unmatched callbacks;
+    /// - events without pending deliveries, with their deliveries and attempts;
+    /// - test deliveries that are not pending;
+    /// - deleted endpoints without deliveries.
     pub events: Timestamp,
     /// Logged requests.
     pub requests: Timestamp,
@@ -50,21 +56,21 @@ pub struct LedgerDifference {
     pub stored: i64,
 }
 
-/// The result of a rebuild of all balances from their entries.
+/// The result of [`Maintenance::verify_ledger`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LedgerReport {
-    /// The number of rebuilt ledger accounts.
+    /// The number of checked ledger accounts that have entries.
     pub accounts: u64,
-    /// The number of entries.
+    /// The number of checked entries.
     pub entries: u64,
-    /// The differences, at most the first 1,000.
+    /// The differences, at most 1,000.
     pub differences: Vec<LedgerDifference>,
 }
 
-/// A comparison of the ledger with its entries, as monitoring shows it.
+/// The time and result of a ledger check, for monitoring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verification {
-    /// The instant of the comparison.
+    /// The instant of the check.
     pub at: Timestamp,
     /// The number of differences, at most 1,000.
     pub differences: u64,
@@ -73,22 +79,22 @@ pub struct Verification {
 /// Housekeeping and consistency checks.
 #[async_trait]
 pub trait Maintenance: Send + Sync {
-    /// Rebuilds all balances from their entries at one instant, and checks these rules:
-    /// - In each ledger account, the balance, the running balances and the number of entries match the entries. No
-    ///   balance of a merchant is negative.
-    /// - Event sequences have no gaps, and every payment is credited in full once.
-    /// - Blocked balances are the sum of their blocks.
-    /// - Pending balances are the money that waits for its release, minus the seized part.
-    /// - The sum of all balances is zero.
+    /// Checks the ledger in one snapshot, and changes nothing. The main rules are:
+    /// - The balance of each ledger account, each balance after an entry, and the stored count of entries agree with
+    ///   the entries.
+    /// - No balance of a merchant is negative. The sum of all balances is zero.
+    /// - Event sequences have no gaps. Every payment is credited once and in full.
+    /// - The blocked balance of an account is the sum of its blocks.
+    /// - The pending balance of an account is the money that waits for its release, minus the seized part.
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
 
-    /// Stores the result of a comparison. All nodes show the last comparison.
+    /// Stores the result of a ledger check. All nodes show the result of the last check.
     async fn record_verification(&self, verification: Verification) -> Result<(), QueryError>;
 
-    /// Returns the last comparison. Returns `None` before the first.
+    /// Returns the result of the last ledger check. Returns `None` before the first.
     async fn last_verification(&self) -> Result<Option<Verification>, QueryError>;
 
-    /// Removes old rows. Each call removes a limited number. Of an account's events only the oldest are removed, so
+    /// Removes a limited number of old rows. The events of an account are removed in the order of their sequence, so
     /// that the remaining sequence has no gap.
     async fn prune(&self, before: PruneBefore) -> Result<Pruned, QueryError>;
 
@@ -98,11 +104,11 @@ pub trait Maintenance: Send + Sync {
     /// Returns the last sequence number of the account's events. Returns 0 if there are no events.
     async fn last_sequence(&self, account: AccountId) -> Result<i64, QueryError>;
 
-    /// Stores the last uses of keys. A use that is older than the stored one has no effect. A use of an unknown key has
-    /// no effect either.
+    /// Stores the last uses of API keys. A use that is older than the stored one has no effect. A use of an unknown key
+    /// has no effect either.
     async fn record_key_uses(&self, uses: Vec<KeyUse>) -> Result<(), QueryError>;
 
-    /// Stores answered requests, each once. For each account in `trim`, only the newest [`crate::MAX_LOGGED_REQUESTS`]
-    /// are kept.
+    /// Stores answered requests; a request that is already stored has no effect. Then removes the logged requests of
+    /// each account in `trim`, except the newest [`crate::MAX_LOGGED_REQUESTS`].
     async fn record_requests(&self, requests: Vec<LoggedRequest>, trim: Vec<AccountId>) -> Result<(), QueryError>;
 }

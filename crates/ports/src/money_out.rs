@@ -13,12 +13,12 @@ use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 use crate::record::{RecordKey, RecordQueries};
 
-/// The payouts or the refunds of all accounts whose outcome is unknown.
+/// The count and age of open payouts, or of open refunds, over all accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenMoney {
     /// The number of payouts or refunds. The count stops at [`OpenMoney::MOST`].
     pub count: u64,
-    /// The creation time of the oldest.
+    /// The creation time of the oldest one counted. `None` if the count is 0.
     pub oldest: Option<Timestamp>,
 }
 
@@ -37,10 +37,10 @@ pub trait PayoutQueries: Send + Sync {
     -> Result<Option<Payout>, QueryError>;
     /// Returns the payout of any account whose Pix has this end-to-end id.
     async fn find_payout_by_pix(&self, end_to_end_id: &EndToEndId) -> Result<Option<Payout>, QueryError>;
-    /// Lists the visible payouts of the account. The newest come first.
+    /// Lists the account's visible payouts ([`Payout::is_visible`]). The newest come first.
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
-    /// Lists payouts of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]). The
-    /// longest overdue come first.
+    /// Lists payouts, of all accounts, whose next poll is due at `now`. The longest overdue come first. [`crate::Due`]
+    /// compares the instants, with [`cais_domain::pause::MAX_PAUSE`].
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError>;
     /// Counts the payouts that are `processing`.
     async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError>;
@@ -53,15 +53,15 @@ pub trait RefundQueries: RecordQueries {
     async fn find_refund(&self, account: AccountId, id: RefundId) -> Result<Option<Refund>, QueryError> {
         self.find_record(RecordKey::Refund { account, id }).await?.map(TryInto::try_into).transpose()
     }
-    /// Lists the visible refunds of the charge. The newest come first.
+    /// Lists the charge's visible refunds ([`Refund::is_visible`]). The newest come first.
     async fn list_refunds(
         &self,
         account: AccountId,
         charge: ChargeId,
         page: PageRequest<RefundId>,
     ) -> Result<Page<Refund>, QueryError>;
-    /// Lists refunds of all accounts that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]). The
-    /// longest overdue come first.
+    /// Lists refunds, of all accounts, whose next poll is due at `now`. The longest overdue come first. [`crate::Due`]
+    /// compares the instants, with [`cais_domain::pause::MAX_PAUSE`].
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError>;
     /// Counts the refunds that are `processing`.
     async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError>;
@@ -70,6 +70,6 @@ pub trait RefundQueries: RecordQueries {
 /// Releases.
 #[async_trait]
 pub trait ReleaseQueries: Send + Sync {
-    /// Lists releases of all accounts that are due at `now` and not made yet. The longest overdue come first.
+    /// Lists releases, of all accounts, that are due at `now` and not made yet. The longest overdue come first.
     async fn list_due_releases(&self, now: Timestamp, limit: u32) -> Result<Vec<Release>, QueryError>;
 }

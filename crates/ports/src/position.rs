@@ -1,4 +1,4 @@
-//! Positions in acquirers' lists: how far each list was read.
+//! Positions in the lists of acquirers and crypto processors: the time up to which each list was read.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use crate::queries::QueryError;
 use crate::record::{RecordKey, RecordQueries};
 
-/// A list of an acquirer, with its own position. A row counts as compared after the reconciliation has compared it with
-/// the service's records.
+/// A list of an acquirer or crypto processor, with its own position. *Compared* means: the reconciliation compared the
+/// row with the service's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum UpstreamList {
     /// Infractions. Every infraction that started before the position was read at least once.
@@ -19,8 +19,9 @@ pub enum UpstreamList {
     Received,
     /// Sent Pix. Every Pix that was sent before the position was compared.
     Sent,
-    /// Sent Pix, read again to find their returns, and returns that are listed apart from their payouts. The position
-    /// moves from the oldest payout that can still be returned up to now, and then starts again.
+    /// Sent Pix, read again to find their returns. At acquirers that list returns apart from their payouts, this list
+    /// contains these returns too. The position starts at the oldest day whose payouts can still be returned. Each pass
+    /// moves the position by one day, and after today it starts again.
     Returns,
     /// Payments at a crypto processor. Every payment that was created before the position was compared.
     CryptoDeposits,
@@ -53,14 +54,14 @@ impl fmt::Display for UpstreamList {
     }
 }
 
-/// The position in one list of an acquirer.
+/// The position in one list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PollPosition {
-    /// The acquirer.
+    /// The acquirer or crypto processor that has the list.
     pub acquirer: AcquirerName,
     /// The list.
     pub list: UpstreamList,
-    /// All rows before this instant were read or compared, as described at [`UpstreamList`].
+    /// The instant before which all rows were read or compared; [`UpstreamList`] has the meaning for each list.
     pub seen_until: Timestamp,
     /// The number of changes. An update requires the version that was read.
     pub version: i64,

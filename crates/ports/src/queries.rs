@@ -1,5 +1,5 @@
-//! The read side: the data that use cases read before a decision. Each read includes all commits that were answered
-//! before the read started.
+//! The read side: the data that use cases read before a decision. A read sees every commit whose call returned before
+//! the read started.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -42,16 +42,16 @@ pub enum QueryError {
     Corrupt(String),
 }
 
-/// The parts of a merchant's money.
+/// The balances of a merchant's four buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Balances {
     /// Usable now.
     pub available: Money,
     /// Received, but not released yet.
     pub pending: Money,
-    /// Held for infractions.
+    /// Blocked by infractions.
     pub blocked: Money,
-    /// Held for payouts, refunds and withdrawals in flight.
+    /// Held for open payouts, refunds and crypto withdrawals.
     pub in_transit: Money,
 }
 
@@ -62,30 +62,30 @@ pub trait ChargeQueries: Send + Sync {
     async fn find_charge(&self, account: AccountId, id: ChargeId) -> Result<Option<Charge>, QueryError>;
     /// Returns the charge with this txid, in any state.
     async fn find_charge_by_txid(&self, txid: &Txid) -> Result<Option<Charge>, QueryError>;
-    /// Returns the payment by which this Pix was credited to the account.
+    /// Returns the account's credited payment with this end-to-end id.
     async fn find_payment(
         &self,
         account: AccountId,
         end_to_end_id: &EndToEndId,
     ) -> Result<Option<CreditedPayment>, QueryError>;
-    /// Lists the visible charges of the account. The newest come first.
+    /// Lists the account's visible charges ([`Charge::is_visible`]). The newest come first.
     async fn list_charges(&self, account: AccountId, page: PageRequest<ChargeId>) -> Result<Page<Charge>, QueryError>;
-    /// Lists the visible charges of the account whose request had exactly this text as the payer's document. The newest
-    /// come first.
+    /// Lists the account's visible charges with this payer document. The text must be spelled as in the charge's
+    /// request. The newest come first.
     async fn list_charges_of_payer(
         &self,
         account: AccountId,
         payer_document: &str,
         limit: u32,
     ) -> Result<Vec<Charge>, QueryError>;
-    /// Lists pending charges of all accounts that expired before `before`. The longest overdue come first.
+    /// Lists pending charges, of all accounts, that expired before `before`. The longest overdue come first.
     async fn list_overdue_charges(&self, before: Timestamp, limit: u32) -> Result<Vec<Charge>, QueryError>;
 }
 
-/// Unique values.
+/// Unique values and their owners.
 #[async_trait]
 pub trait ReservationQueries: Send + Sync {
-    /// Returns the public id of the value's owner.
+    /// Returns the public id of the value's owner. Returns `None` if the value has no owner.
     async fn find_owner(&self, key: &ReservationKey) -> Result<Option<String>, QueryError>;
 }
 
@@ -94,9 +94,9 @@ pub trait ReservationQueries: Send + Sync {
 pub trait IdempotencyQueries: Send + Sync {
     /// Returns the record of a key.
     async fn find_idempotency_record(&self, name: &IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError>;
-    /// Lists records without a response that are due at `now` and whose lease has ended. The longest overdue come
-    /// first.
-    /// [`crate::Due`] compares both instants, with [`cais_domain::pause::MAX_PAUSE`] and [`crate::REQUEST_LEASE`].
+    /// Lists records that a worker must resume: they have no response, are due at `now`, and their lease has ended. The
+    /// longest overdue come first. [`crate::Due`] compares the due instant with [`cais_domain::pause::MAX_PAUSE`], and
+    /// the end of the lease with [`crate::REQUEST_LEASE`].
     async fn list_due_idempotency_records(
         &self,
         now: Timestamp,
@@ -109,18 +109,18 @@ pub trait IdempotencyQueries: Send + Sync {
 pub trait AccountQueries: Send + Sync {
     /// Returns the account.
     async fn find_account(&self, id: AccountId) -> Result<Option<Account>, QueryError>;
-    /// Returns the account with this e-mail. The e-mail must be in lower case.
+    /// Returns the account with this e-mail. `email` must be in lower case.
     async fn find_account_by_email(&self, email: &str) -> Result<Option<Account>, QueryError>;
-    /// Lists the accounts with this state of KYC, or all accounts. The newest come first.
+    /// Lists the accounts with this KYC state, or all accounts if `kyc` is `None`. The newest come first.
     async fn list_accounts(&self, kyc: Option<Kyc>, page: PageRequest<AccountId>) -> Result<Page<Account>, QueryError>;
 }
 
 /// API keys.
 #[async_trait]
 pub trait KeyQueries: Send + Sync {
-    /// Returns the key with this public part, and its account.
+    /// Returns the key with this public part, and the account of the key.
     async fn find_key(&self, prefix: &KeyPrefix) -> Result<Option<(ApiKeyRecord, Account)>, QueryError>;
-    /// Lists the newest keys of the account, at most 200. The newest come first.
+    /// Lists the account's keys, at most the newest 200. The newest come first.
     async fn list_keys(&self, account: AccountId) -> Result<Vec<ApiKeyRecord>, QueryError>;
 }
 
@@ -133,22 +133,22 @@ pub trait BalanceQueries: Send + Sync {
     async fn system_balance(&self, account: &SystemAccount) -> Result<Money, QueryError>;
 }
 
-/// Callbacks from acquirers.
+/// Callbacks from acquirers and the crypto processor.
 #[async_trait]
 pub trait CallbackQueries: RecordQueries {
-    /// Lists waiting callbacks that are due at `now` ([`crate::Due`] with [`cais_domain::pause::MAX_PAUSE`]). The
-    /// longest overdue come first.
+    /// Lists waiting callbacks whose next read is due at `now`. The longest overdue come first. [`crate::Due`] compares
+    /// the instants, with [`cais_domain::pause::MAX_PAUSE`].
     async fn list_due_callbacks(&self, now: Timestamp, limit: u32) -> Result<Vec<Callback>, QueryError>;
     /// Returns a callback by id, in any state.
     async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError> {
         self.find_record(RecordKey::Callback { id }).await?.map(TryInto::try_into).transpose()
     }
-    /// Returns a waiting or unmatched callback of the acquirer with exactly these identifiers. If there are several,
-    /// returns any of them.
+    /// Returns a waiting or unmatched callback of the acquirer whose identifiers ([`Callback::body`]) equal `names`. If
+    /// there are several, returns any of them.
     async fn find_named_callback(&self, acquirer: &AcquirerName, names: &[u8]) -> Result<Option<Callback>, QueryError>;
     /// Lists unmatched callbacks. The newest come first.
     async fn list_unmatched_callbacks(&self, page: PageRequest<CallbackId>) -> Result<Page<Callback>, QueryError>;
-    /// Counts waiting and unmatched callbacks of each acquirer.
+    /// Counts the waiting and the unmatched callbacks of each acquirer.
     async fn count_callbacks(&self) -> Result<CallbackCounts, QueryError>;
 }
 

@@ -1,4 +1,4 @@
-//! The list of all records. A record is a value that a change set inserts or updates.
+//! The list of all types of records. A record is a value that a change set inserts or updates.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -13,12 +13,12 @@ use cais_domain::merchant::api_key::KeyPrefix;
 use crate::position::UpstreamList;
 use crate::queries::QueryError;
 
-/// Passes the list of records to the macro `$then`. Each row has these parts, in this order:
+/// Passes the list of record types to the macro `$then`. Each entry has these parts, in this order:
 ///
-/// - `plural: Variant(Type) |one|`: the name of the table, the variant of [`AnyRecord`], the type of the record, and
-///   the name of the record in the expressions below;
+/// - `plural: Variant(Type) |one|`: the table's name in an in-memory store, the variant of [`AnyRecord`], the type of
+///   the record, and the variable that stands for a record in the expressions of `key` and `account`;
 /// - `key`: the fields of the key, with their types and values, in the order of the key's columns;
-/// - `account`: the account whose commit lane (a thread that commits) writes the record, or `None`;
+/// - `account`: the account to which the record belongs, or `None` (the account decides the commit lane);
 /// - `changes`: the field with the version, then the fields that an update changes; empty if the record never changes.
 #[macro_export]
 macro_rules! records {
@@ -108,7 +108,7 @@ macro_rules! records {
                 account { Some(one.account) }
                 changes { version, price, state, credited, resolution, confirmed_at, tx_hash, due_at, attempts }
             }
-            /// A payment to the address of a deposit.
+            /// A payment to the address of a crypto deposit.
             crypto_payments: CryptoPayment(cais_domain::crypto::deposit::DepositPayment) |one| {
                 key { account: AccountId = one.account, processor: AcquirerName = one.processor.clone(), id: ProcessorId = one.id.clone() }
                 account { Some(one.account) }
@@ -148,14 +148,14 @@ macro_rules! records {
     };
 }
 
-/// The records of all types, by their keys.
+/// Reads records of any type by their keys.
 #[async_trait]
 pub trait RecordQueries: Send + Sync {
     /// Returns the stored record with this key.
     async fn find_record(&self, key: RecordKey) -> Result<Option<AnyRecord>, QueryError>;
 }
 
-/// A record that changes. Only such a record can be updated.
+/// A record that can be updated. Records of types that never change have no version.
 pub trait Versioned: Into<AnyRecord> {
     /// Returns the version that was read.
     fn version(&self) -> i64;

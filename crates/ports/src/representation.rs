@@ -30,14 +30,14 @@ pub enum CsvDialect {
 pub trait ResourceRenderer: Send + Sync {
     /// Renders a charge as a JSON object.
     fn charge(&self, charge: &Charge) -> Vec<u8>;
-    /// Renders an unexpected payment as a JSON object.
+    /// Renders money that was credited but did not settle a charge, as a JSON object.
     fn unexpected_payment(&self, payment: &UnexpectedPayment) -> Vec<u8>;
-    /// Renders a split credit as a JSON object. The object is the transaction of the share's recipient.
+    /// Renders a split credit as a JSON object: as a transaction in the timeline of the share's recipient.
     fn split_credit(&self, credit: &SplitCredit) -> Vec<u8>;
     /// Renders transactions as lines of CSV. If `is_first` is set, the column names come first.
     ///
     /// # Errors
-    /// The reason why a row cannot be rendered. The store lists no such rows.
+    /// The reason, if a row is not visible or an amount is out of range. The store lists no such rows.
     fn transactions_csv(&self, rows: &[Transaction], dialect: CsvDialect, is_first: bool) -> Result<Vec<u8>, String>;
     /// Renders entries of a statement as lines of CSV. If `is_first` is set, the column names come first.
     fn entries_csv(&self, rows: Vec<StatementEntry>, dialect: CsvDialect, is_first: bool) -> Vec<u8>;
@@ -55,7 +55,7 @@ pub trait ResourceRenderer: Send + Sync {
     fn endpoint(&self, endpoint: &Endpoint) -> Vec<u8>;
     /// Renders an event as endpoints receive it. The bytes are the same at each attempt and in the GET of the event.
     fn event(&self, event: &StoredEvent) -> Vec<u8>;
-    /// Renders a test of an endpoint in the form of an event.
+    /// Renders the body of a test webhook to `endpoint`. The body has the form of an event.
     fn endpoint_test(&self, id: EventId, endpoint: EndpointId, at: Timestamp) -> Vec<u8>;
     /// Renders an account for operators as a JSON object.
     fn account(&self, account: &Account) -> Vec<u8>;

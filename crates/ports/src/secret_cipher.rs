@@ -1,4 +1,5 @@
-//! Secrets that are stored and read again. They are encrypted with the master key and bound to their owner.
+//! Secrets that are stored and read again. Each secret is encrypted under a key derived from the master key, and is
+//! bound to the id of its endpoint or user.
 
 use std::fmt;
 
@@ -27,8 +28,8 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// The error for a secret that was encrypted with another master key or for another owner, or whose ciphertext is
-/// damaged.
+/// The error for a secret that cannot be decrypted. The secret was encrypted with another master key or for another
+/// `owner`, or its ciphertext is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the secret cannot be decrypted: another master key encrypted it, or it is damaged")]
 pub struct DecryptError;
@@ -38,15 +39,16 @@ pub struct DecryptError;
 #[error("the secret cannot be encrypted")]
 pub struct EncryptError;
 
-/// A cipher that depends on the master key.
+/// A cipher for stored secrets. Its key is derived from the master key.
 pub trait SecretCipher: Send + Sync {
-    /// Encrypts the secret and binds it to `owner`. Each call returns another ciphertext.
+    /// Encrypts the secret and binds it to `owner`, the id of its endpoint or user. Each call returns another
+    /// ciphertext.
     ///
     /// # Errors
     /// [`EncryptError`].
     fn encrypt(&self, owner: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError>;
 
-    /// Decrypts a secret of `owner`.
+    /// Decrypts a secret that was encrypted for the same `owner`.
     ///
     /// # Errors
     /// [`DecryptError`].

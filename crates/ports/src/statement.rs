@@ -1,4 +1,5 @@
-//! Queries of the statement, and of the timeline of charges, payouts and split credits.
+//! Queries of the statement and of the timeline (charges, payouts and split credits), and queries for the
+//! reconciliation.
 
 use async_trait::async_trait;
 use cais_domain::acquirer_name::AcquirerName;
@@ -61,7 +62,7 @@ pub struct StatementEntry {
     pub balance_after: Money,
     /// The public id of the charge, payout or other resource. `None` for a split credit.
     pub resource: Option<String>,
-    /// The Pix.
+    /// The Pix to which the entry belongs, if any.
     pub end_to_end_id: Option<EndToEndId>,
     /// The description of the charge or payout, or the reason of the refund.
     pub description: Option<String>,
@@ -107,9 +108,9 @@ pub struct HourSum {
 pub struct EntrySums {
     /// The sums of the hours that have entries, in ascending order.
     pub hours: Vec<HourSum>,
-    /// The id of the last entry. `None` if there are no entries.
+    /// The id of the last entry that was read. `None` if no entry was read.
     pub last: Option<EntryId>,
-    /// The number of entries.
+    /// The number of entries that were read, including those that the sums leave out.
     pub entries: u32,
 }
 
@@ -127,7 +128,7 @@ pub struct TransactionFilter {
 /// A share in another account's charge, as its recipient sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitCredit {
-    /// The entry of the credit. The transaction's id has the same suffix.
+    /// The id of the entry that credited the share. The transaction's id differs only in its prefix.
     pub id: EntryId,
     /// The credited amount.
     pub amount: Money,
@@ -213,7 +214,7 @@ pub trait TimelineQueries: Send + Sync {
 #[async_trait]
 pub trait ReconciliationQueries: Send + Sync {
     /// Lists payments that the acquirer received in the period, in the order of instant and end-to-end id. The list
-    /// starts after the given payment.
+    /// starts after the payment `after`, if it is given.
     async fn list_payments_between(
         &self,
         acquirer: &AcquirerName,
@@ -223,7 +224,7 @@ pub trait ReconciliationQueries: Send + Sync {
         limit: u32,
     ) -> Result<Vec<CreditedPayment>, QueryError>;
     /// Lists payouts of the acquirer that were requested in the period, in any state and in the order of their ids. The
-    /// list starts after the given payout.
+    /// list starts after the payout `after`, if it is given.
     async fn list_payouts_between(
         &self,
         acquirer: &AcquirerName,
@@ -232,8 +233,8 @@ pub trait ReconciliationQueries: Send + Sync {
         after: Option<PayoutId>,
         limit: u32,
     ) -> Result<Vec<Payout>, QueryError>;
-    /// Lists payments to addresses of crypto deposits that were first seen in the period, in the order of instant and
-    /// identifier. The list starts after the given payment.
+    /// Lists payments at the processor whose first coins arrived in the period, in the order of this instant and the
+    /// identifier. The list starts after the payment `after`, if it is given.
     async fn list_crypto_payments_between(
         &self,
         processor: &AcquirerName,
@@ -243,7 +244,7 @@ pub trait ReconciliationQueries: Send + Sync {
         limit: u32,
     ) -> Result<Vec<DepositPayment>, QueryError>;
     /// Lists crypto withdrawals of the processor that were requested in the period, in any state and in the order of
-    /// their ids. The list starts after the given withdrawal.
+    /// their ids. The list starts after the withdrawal `after`, if it is given.
     async fn list_crypto_withdrawals_between(
         &self,
         processor: &AcquirerName,

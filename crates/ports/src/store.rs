@@ -21,12 +21,12 @@ pub enum CommitError {
     /// A record changed since it was read. The caller must read again and decide again.
     #[error("a record was changed since it was read")]
     Stale,
-    /// The debited balance does not cover a transfer.
+    /// The balance of the debited ledger account does not cover a transfer.
     #[error("the balance of {account} is insufficient for the transfer")]
     NotCovered {
-        /// The account to debit.
+        /// The ledger account to debit.
         account: LedgerAccount,
-        /// The balance before the change set, on which the decision was based.
+        /// The balance of `account` before the change set. Earlier transfers of the change set are not included.
         available: Money,
     },
     /// A unique value has another owner.
@@ -37,8 +37,8 @@ pub enum CommitError {
         /// The public id of the value's owner.
         by: String,
     },
-    /// The idempotency record differs from the expected one. With `Take`, a record exists; otherwise the record has
-    /// changed.
+    /// The idempotency record differs from the expected one. For [`Take`](crate::IdempotencyChange::Take), the key
+    /// already has a record. For the other changes, the record has a response or another fence.
     #[error("the idempotency key is in use")]
     KeyInUse {
         /// The current record.
@@ -62,8 +62,8 @@ pub enum CommitError {
 pub trait Store: Send + Sync {
     /// Commits the whole of `change`, or no part of it.
     ///
-    /// The order of checks is: the idempotency record, the reservations, the versions, the cover of transfers, and the
-    /// held amounts of blocks that end. Checks of one kind follow the order within `change`.
+    /// The order of checks is: the idempotency record, the reservations, the versions, the balances that transfers
+    /// debit, and the amounts that ending blocks hold. Checks of one kind follow the order within `change`.
     ///
     /// # Errors
     /// [`CommitError`]. After every error except `Unavailable`, no part of `change` is committed.

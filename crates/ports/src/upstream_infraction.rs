@@ -5,7 +5,7 @@ use cais_domain::infraction::Situation;
 use cais_domain::money::Money;
 use jiff::Timestamp;
 
-/// An infraction in a callback.
+/// The reference to an infraction in a callback.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CallbackInfraction {
     /// The identifier at the acquirer.
@@ -42,16 +42,16 @@ pub struct UpstreamInfraction {
     pub status: UpstreamInfractionStatus,
     /// The reason that the payer's side reports.
     pub reason: Option<String>,
-    /// The kind of situation. `Unknown` if the acquirer's name for it is not known here.
+    /// The kind of situation. `Unknown` if the acquirer reports none, or a name that the adapter does not recognize.
     pub situation: Situation,
-    /// The start of the dispute, or of its last reopening.
+    /// The start of the dispute or of its last reopening, or a substitute (see the next field).
     pub opened_at: Timestamp,
-    /// `true` if the acquirer reports the start. If `false`, `opened_at` is another instant near the start, and a later
-    /// value does not prove a reopening.
+    /// `true` if the acquirer reports the start. If `false`, `opened_at` is a substitute, such as the time of the Pix.
+    /// A substitute does not prove that the dispute was reopened.
     pub opened_at_is_reported: bool,
-    /// The deadline of the defense.
+    /// The deadline of the defense, if the acquirer reports it.
     pub deadline_at: Option<Timestamp>,
-    /// The parts of the defense that the acquirer shows.
+    /// The defense, with the parts that the acquirer shows. `None` if the acquirer shows no defense.
     pub defense: Option<UpstreamDefense>,
     /// The instant of the resolution.
     pub resolved_at: Option<Timestamp>,
@@ -78,8 +78,8 @@ pub struct DefenseOrder {
 }
 
 impl DefenseOrder {
-    /// Returns the text for an acquirer that accepts only text. A look-up compares this text with the text that the
-    /// acquirer shows.
+    /// Returns the text for an acquirer that accepts only text. If the acquirer shows a defense with this text, this
+    /// service sent the defense.
     #[must_use]
     pub fn whole_text(&self) -> String {
         match &self.evidence_url {
@@ -94,7 +94,7 @@ impl DefenseOrder {
 pub enum DefenseReceipt {
     /// The acquirer accepted the defense.
     Taken,
-    /// The acquirer already had a defense: this one or another. A look-up shows which one.
+    /// The acquirer already had a defense: this one or another. The acquirer's record shows which one.
     AlreadyThere,
     /// The deadline has passed.
     TooLate,

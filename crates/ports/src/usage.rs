@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::page::{Page, PageRequest};
 use crate::queries::QueryError;
 
-/// The number of newest requests that a trim keeps for an account. Their rows need about 2 MiB.
+/// The number of logged requests that are kept for an account, the newest. Their rows need about 2 MiB.
 pub const MAX_LOGGED_REQUESTS: u32 = 10_000;
 
 /// The last use of an API key.
@@ -22,7 +22,7 @@ pub struct KeyUse {
     pub address: String,
 }
 
-/// An answered request. Bodies and the values of queries are never stored.
+/// An answered request. Its body and query string are never stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedRequest {
     /// The identifier. The answer contains it too.
@@ -33,7 +33,7 @@ pub struct LoggedRequest {
     pub at: Timestamp,
     /// The HTTP method.
     pub method: String,
-    /// The start of the path, without the query.
+    /// The path, without the query string. A path that is too long is cut.
     pub path: String,
     /// The HTTP status of the answer.
     pub status: u16,
@@ -46,7 +46,8 @@ pub struct LoggedRequest {
 /// The use of the API.
 #[async_trait]
 pub trait UsageQueries: Send + Sync {
-    /// Returns the last uses of the account's newest keys, at most 200. Keys that were never used are left out.
+    /// Returns the last use of each of the account's keys, for at most the newest 200 keys. Keys that were never used
+    /// are left out.
     async fn list_key_uses(&self, account: AccountId) -> Result<Vec<KeyUse>, QueryError>;
     /// Lists the logged requests of the account. The newest come first.
     async fn list_requests(

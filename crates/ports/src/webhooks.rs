@@ -10,13 +10,13 @@ use crate::secret_cipher::SigningSecret;
 /// The reason why an attempt failed. Merchants see only the name of the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptError {
-    /// The service refuses to call this address.
+    /// The service refuses to call this address, for example because the address is not public.
     AddressNotAllowed,
     /// The host name does not resolve.
     NameNotResolved,
     /// The connection failed.
     ConnectionFailed,
-    /// The connection ended, or the answer was not HTTP.
+    /// The connection ended before the answer, or the answer was not HTTP.
     ConnectionLost,
     /// The TLS handshake failed, for example because of an invalid certificate.
     TlsFailed,
@@ -54,13 +54,13 @@ pub enum UrlRefusal {
     /// The text is not an address.
     #[error("must be an absolute URL")]
     Malformed,
-    /// The scheme is not `https`, and `http` is not permitted here.
+    /// The scheme is not `https`. Plain `http` is accepted only if the configuration permits it.
     #[error("must begin with https://")]
     Scheme,
     /// The address contains a user name or password.
     #[error("must not contain a user name or password")]
     Credentials,
-    /// The port is below 1024, and is neither 443 nor, where `http` is permitted, 80.
+    /// The port is below 1024 and not 443. Port 80 is accepted only if the configuration permits plain `http`.
     #[error("must have port 443, or a port from 1024 on")]
     Port,
     /// The host is an IP address that is not public, or a name that resolves to one.
@@ -77,7 +77,7 @@ pub struct Outgoing<'a> {
     pub id: EventId,
     /// The instant of sending. The signature covers it.
     pub at: Timestamp,
-    /// The secrets that sign. The current secret comes first.
+    /// The secrets with which the request is signed. The current secret comes first.
     pub secrets: &'a [SigningSecret],
     /// The body of the request.
     pub body: &'a [u8],
@@ -90,7 +90,7 @@ pub struct Sent {
     pub status_code: Option<u16>,
     /// The reason of the failure. `None` if the attempt succeeded.
     pub error: Option<AttemptError>,
-    /// The pause that the receiver requested, if any.
+    /// The pause that a failed answer requested with `Retry-After`, if any.
     pub retry_after: Option<SignedDuration>,
     /// The start of the answer's body, at most 2 KiB, without control characters. `None` if there is no body.
     pub response_body: Option<String>,
@@ -102,8 +102,8 @@ pub struct Sent {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Checks that the address may be registered. The host name is resolved, unless too many look-ups are running. A
-    /// name that does not resolve may be registered, because [`WebhookSender::send`] checks the address again.
+    /// Checks that the address may be registered. The host name is resolved, unless too many names are being resolved.
+    /// A name that does not resolve may be registered, because [`WebhookSender::send`] checks the address again.
     async fn vet(&self, url: &WebhookUrl) -> Result<(), UrlRefusal>;
 
     /// Checks the address without resolving its host name.

@@ -36,7 +36,7 @@ pub enum PendingAction {
     RotateSecret {
         /// The endpoint.
         endpoint: EndpointId,
-        /// The seconds for which the previous secret also signs.
+        /// The seconds for which webhooks are also signed with the previous secret.
         grace_s: u32,
     },
     /// Changes the address of a webhook endpoint, together with its subscription and display name.
@@ -67,9 +67,9 @@ pub enum PendingAction {
     SendRefund {
         /// The charge of the payment.
         charge: ChargeId,
-        /// The payment. `None` stands for the payment that settled the charge.
+        /// The payment. `None` stands for the payment that paid the charge.
         payment: Option<EndToEndId>,
-        /// The amount for the payer.
+        /// The amount that the payer receives.
         amount: Money,
         /// The text that the payer sees, never empty.
         reason: Option<Text>,
@@ -89,7 +89,7 @@ pub enum PendingAction {
     ChangeAccount {
         /// The account to change.
         account: AccountId,
-        /// The version of the account that the operator saw.
+        /// The version of the account that the operator saw. At another version the change is not made.
         seen: i64,
         /// The change.
         change: AccountChange,
@@ -136,7 +136,8 @@ impl PendingAction {
         }
     }
 
-    /// Returns the terms of the action in their stored form: one value per line.
+    /// Returns the terms of the action in their stored form: one line per value. Only the last value may have line
+    /// breaks.
     #[must_use]
     pub fn terms(&self) -> String {
         match self {
@@ -236,13 +237,13 @@ impl PendingAction {
     }
 }
 
-/// Returns the free texts of an order as two lines. The line of an absent text is empty.
+/// Returns the external id and the description of an order as two lines. The line of an absent value is empty.
 fn free_terms(external_id: Option<&ExternalId>, description: Option<&Text>) -> String {
     let external_id = external_id.map(ExternalId::as_str).unwrap_or_default();
     format!("{external_id}\n{}", description.map(Text::as_str).unwrap_or_default())
 }
 
-/// The stored terms of an order. Each term is one line.
+/// The stored terms of a payout or crypto withdrawal, one per line.
 struct OrderTerms<'t> {
     amount: Money,
     /// The kind of the Pix key, or the currency.
@@ -273,9 +274,9 @@ cais_domain::named! {
     /// The state of a confirmation.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ConfirmationState {
-        /// The right code was not entered yet.
+        /// The action is not confirmed yet.
         Open = "open",
-        /// The action was executed.
+        /// The action was executed, or an order was approved. An approved order is sent in a second step.
         Done = "done",
         /// Too many wrong codes were entered.
         Refused = "refused",
@@ -289,7 +290,7 @@ pub struct Confirmation {
     pub id: ConfirmationId,
     /// The user who requested the action.
     pub user: UserId,
-    /// The account, if the user is a merchant.
+    /// The account of the user. `None` for an operator.
     pub account: Option<AccountId>,
     /// The session in which the action was requested. The code must be entered in the same session.
     pub session: SessionId,

@@ -8,7 +8,8 @@ use cais_domain::login::Code;
 use crate::secret::Secret;
 use crate::secret_cipher::SigningSecret;
 
-/// A slow hash of a password, as text (PHC string format). The text contains the salt and the parameters.
+/// The hash of a password by a deliberately slow function, as text in PHC string format. The text contains the salt
+/// and the parameters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(pub String);
 
@@ -29,7 +30,7 @@ pub enum PasswordHashError {
     Failed(String),
 }
 
-/// The hash function of passwords. The work does not run on the threads of requests, and the number of passwords that
+/// The hash function of passwords. Hashing does not block the threads that serve requests. The number of passwords that
 /// are hashed at the same time is limited.
 #[async_trait]
 pub trait Passwords: Send + Sync {
@@ -39,8 +40,8 @@ pub trait Passwords: Send + Sync {
     /// [`PasswordHashError`].
     async fn hash(&self, password: &Secret) -> Result<PasswordHash, PasswordHashError>;
 
-    /// Returns whether the password has the hash `stored`. Without a hash, the result is `false` after the same work,
-    /// so that the duration does not show whether a user exists.
+    /// Returns whether the password has the hash `stored`. If `stored` is `None`, returns `false` after the same work.
+    /// So the duration does not show whether a user exists.
     ///
     /// # Errors
     /// [`PasswordHashError`].
@@ -49,6 +50,6 @@ pub trait Passwords: Send + Sync {
 
 /// The algorithm of one-time codes (RFC 6238).
 pub trait OneTimeCodes: Send + Sync {
-    /// Returns the code of a time step.
+    /// Returns the code of a time step. `step` is the number of whole periods of 30 s since 1970.
     fn code(&self, secret: &SigningSecret, step: i64) -> Code;
 }

@@ -1,4 +1,4 @@
-//! A session of a browser in the dashboard.
+//! A browser's session in the dashboard.
 
 use cais_domain::ids::{AccountId, SessionId, UserId};
 use cais_domain::money::Money;
@@ -17,20 +17,20 @@ cais_domain::named! {
     }
 }
 
-/// A session. The browser has the secret, and the store has a hash of it.
+/// A session. The browser has its secret in a cookie. The store has only a hash of the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// The identifier.
     pub id: SessionId,
     /// The user who logged in.
     pub user: UserId,
-    /// The account, if the user is a merchant.
+    /// The account of the user. `None` for an operator.
     pub account: Option<AccountId>,
     /// The hash of the secret.
     pub keyed_hash: SecretHash,
     /// The progress of the login.
     pub stage: SessionStage,
-    /// The address of the browser when the user logged in.
+    /// The IP address of the browser at the login.
     pub address: String,
     /// The browser's `User-Agent`.
     pub agent: String,
@@ -38,11 +38,11 @@ pub struct Session {
     pub created_at: Timestamp,
     /// The instant at which the session ends at the latest.
     pub expires_at: Timestamp,
-    /// The time of the last use, exact to one minute.
+    /// The time of the last use. The time is stored at most once a minute.
     pub seen_at: Timestamp,
-    /// The number of wrong one-time codes.
+    /// The number of wrong one-time codes during the login.
     pub wrong_codes: u32,
-    /// The sum of the payouts and refunds that the session sent since the last one-time code.
+    /// The sum of the payouts and refunds that were approved in this session since its last one-time code.
     pub sent_without_code: Money,
     /// The instant at which the session was ended before `expires_at`, for example by a logout. `None` if the session
     /// was not ended.

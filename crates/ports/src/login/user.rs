@@ -27,21 +27,21 @@ impl Role {
     }
 }
 
-/// The authenticator of a user.
+/// The authenticator of a user: an app that shows one-time codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Totp {
     /// The user has no authenticator yet.
     Missing,
     /// The secret was shown to the user, but no code was entered yet.
     Enrolling {
-        /// The secret, encrypted for the user's id.
+        /// The secret, encrypted and bound to the user's id.
         secret: SealedSecret,
     },
     /// The authenticator is in use.
     Enrolled {
-        /// The secret, encrypted for the user's id.
+        /// The secret, encrypted and bound to the user's id.
         secret: SealedSecret,
-        /// The time step of the last used code.
+        /// The time step of the last used code. Codes of this or an earlier step are refused.
         last_step: i64,
         /// The hashes of the unused recovery codes.
         recovery: Vec<SecretHash>,
@@ -66,11 +66,11 @@ pub struct User {
     pub email: String,
     /// The role of the user.
     pub role: Role,
-    /// The hash of the password. `None` until the user sets a password with the first one-time link.
+    /// The hash of the password. `None` for an invited user who has not used the one-time link yet.
     pub password: Option<PasswordHash>,
     /// The authenticator.
     pub totp: Totp,
-    /// The one-time link that can be used, if there is one.
+    /// The newest one-time link, until it is used. The link may have expired.
     pub invitation: Option<Invitation>,
     /// The instant of creation.
     pub created_at: Timestamp,
