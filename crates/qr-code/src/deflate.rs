@@ -1,14 +1,14 @@
 //! The pixels of a QR code as a deflate stream (RFC 1951) with a code table made for QR codes.
 //!
-//! Each row of modules is four equal rows of pixels, and each byte has one of four values. For such data, a general
-//! compressor is either slow or produces an image three times as large.
+//! Each row of modules (the squares of the code) is four equal rows of pixels. Each byte of pixels has one of four
+//! values. For such data, a general compressor is either slow or produces an image three times as large.
 
 use super::png::{LIGHT, MARGINS, NO_FILTER, PIXELS_PER_MODULE, QUIET_PIXELS};
 
 /// The initial capacity, in bytes: enough for the stream of a usual Pix code.
 const USUAL_BYTES: usize = 1_024;
-/// The length of the longest copy that is used. Deflate allows 258, but that length has a separate symbol (section
-/// 3.2.5).
+/// The longest copy that is used, in bytes. A copy repeats earlier bytes of the stream. Deflate allows 258 bytes, but
+/// that length has a separate symbol (section 3.2.5).
 const LONGEST_COPY: u32 = 257;
 /// The symbol of the shortest copies, of three bytes. The symbol 256 ends a block, and lower symbols are literal bytes.
 const FIRST_COPY: u32 = 257;
@@ -30,7 +30,7 @@ pub(super) fn compress<'a>(lines: impl Iterator<Item = &'a [u8]>, line_bytes: u3
     stream.fixed_copy((QUIET_PIXELS - 1) * row_bytes + before, row_bytes);
     stream.push(0, 7);
 
-    // After a line, the bytes repeat the row above up to the next line.
+    // After each line, one copy from the row above writes all bytes up to the next line.
     let (copy, distance) = (Run::of_length(PIXELS_PER_MODULE * row_bytes - line_bytes), Run::of_distance(row_bytes));
     stream.begin_own_block(&copy, &distance);
     for line in lines {
@@ -44,7 +44,7 @@ pub(super) fn compress<'a>(lines: impl Iterator<Item = &'a [u8]>, line_bytes: u3
     }
     stream.push(0b0111, 4);
 
-    // The margin of the first blank row was already copied.
+    // The copy after the last line already wrote the left margin of the first blank row.
     stream.begin_fixed_block(true);
     stream.fixed_copy(row_bytes - before, 1);
     stream.fixed_copy((QUIET_PIXELS - 1) * row_bytes, row_bytes);
@@ -111,7 +111,7 @@ impl Stream {
         self.bytes
     }
 
-    /// Begins a block with the fixed table (section 3.2.6), for margins.
+    /// Begins a block with the fixed code table (section 3.2.6). The blank rows are in such blocks.
     fn begin_fixed_block(&mut self, last: bool) {
         self.push(u32::from(last), 1);
         self.push(1, 2);
@@ -129,8 +129,8 @@ impl Stream {
         let copies = bytes.div_ceil(LONGEST_COPY);
         for copy in 0..copies {
             let length = Run::of_length((copy + 1) * bytes / copies - copy * bytes / copies);
-            // In the fixed table the first 24 symbols have seven bits, beginning with the end of the block. The next
-            // symbols have eight bits.
+            // In the fixed table, the codes of the symbols 256 (the end of the block) to 279 have seven bits. Those of
+            // the next symbols have eight bits.
             match length.symbol.checked_sub(23) {
                 None => self.push_code(length.symbol + 1, 7),
                 Some(symbol) => self.push_code(0b1100_0000 + symbol, 8),
@@ -142,17 +142,17 @@ impl Stream {
         }
     }
 
-    /// Begins a block with its own table (section 3.2.7): the four bytes that occur, the end of the block, and one
+    /// Begins a block with its own code table (section 3.2.7): the four bytes that occur, the end of the block, and one
     /// copy.
     ///
-    /// An unused second distance completes the table, because some decoders reject an incomplete one.
+    /// A second, unused distance completes the code of the distances, because some decoders reject an incomplete code.
     fn begin_own_block(&mut self, copy: &Run, distance: &Run) {
         let copy = FIRST_COPY + copy.symbol;
         self.push(0, 1);
         self.push(2, 2);
         self.push(LAST_SYMBOL + 1 - FIRST_COPY, 5);
         self.push(distance.symbol + 1, 5);
-        // The lengths of the code that encodes the table (section 3.2.7).
+        // The table is itself written in a code. These are the lengths of that code, in bits (section 3.2.7).
         // Order: 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1.
         let bits = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 3, 0, 3, 0, 3];
         self.push(14, 4);
@@ -176,24 +176,25 @@ impl Stream {
         self.own_symbol(1);
     }
 
-    /// Writes a symbol with a code of 1 to 4 bits.
+    /// Adds the next symbol to the table, with a code of 1 to 4 bits.
     fn own_symbol(&mut self, bits: u32) {
         self.push_code(0b100 + bits - 1, 3);
     }
 
-    /// Writes 11 to 138 symbols that do not occur.
+    /// Adds the next 11 to 138 symbols to the table, without codes, because they do not occur.
     fn unused_symbols(&mut self, count: u32) {
         self.push(0, 1);
         self.push(count - 11, 7);
     }
 
-    /// Writes two modules. The code of the end of the block is 1110, and that of the copy 1111. The lowest bit here is
-    /// the first bit of a code.
+    /// Writes the byte of two modules. The codes below are reversed: their lowest bit is written first. The two other
+    /// codes, in the order of writing, are 1110 for the end of the block and 1111 for the copy.
     fn own_literal(&mut self, byte: u8) {
         let (code, count) = match byte {
             0x00 => (0b00, 2),
             0x0f => (0b10, 2),
-            // This byte has the longest code of the four, because margins make the others more frequent.
+            // This byte has the longest code of the four, because it is the rarest. Finder patterns and the ends of
+            // lines never contain it.
             0xf0 => (0b011, 3),
             _ => (0b01, 2),
         };

@@ -21,10 +21,10 @@ const MASKS: [MaskPattern; 8] = [
     MaskPattern::Diamonds,
     MaskPattern::Meadow,
 ];
-/// The column that belongs to no pair of columns, because it is full of patterns.
+/// The column, counted from the left, that contains no data. The pairs of columns in [`bit_numbers`] skip it.
 const TIMING_COLUMN: usize = 6;
 
-/// The common parts of all codes of one version, drawn once in the life of the process.
+/// The common parts of all codes of one version. Each version is drawn once per process.
 pub(super) struct Layout {
     side: usize,
     /// For each mask, the rows of a code whose data is all zeros. Bit `x` is set if the module in column `x` is dark.
@@ -72,7 +72,8 @@ fn rows(canvas: &Canvas, side: i16) -> Vec<u128> {
     (0..side).map(row).collect()
 }
 
-/// Numbers the modules of the data: pairs of columns from the right, first upwards, then downwards (section 7.7.3).
+/// Numbers the modules of the data in pairs of columns, from right to left (section 7.7.3). The first pair is numbered
+/// upwards, the second downwards, and so on.
 fn bit_numbers(canvas: &Canvas, side: usize) -> Vec<Option<u16>> {
     let mut bits = vec![None; side * side];
     let mut next = 0;
@@ -94,7 +95,7 @@ fn bit_numbers(canvas: &Canvas, side: usize) -> Vec<Option<u16>> {
     bits
 }
 
-/// Returns `true` for a module of data. Before any data is drawn, these are the empty modules.
+/// Returns `true` for a module of data. On a canvas without data, these are the empty modules.
 fn is_data(canvas: &Canvas, x: usize, y: usize) -> bool {
     let place = i16::try_from(x).ok().zip(i16::try_from(y).ok());
     place.is_some_and(|(x, y)| matches!(canvas.get(x, y), Module::Empty))

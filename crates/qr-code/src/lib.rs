@@ -1,8 +1,9 @@
 //! Renders a text as a QR code in a small PNG, fast enough for every response.
 //!
 //! [`QrImages`] returns images as data URLs and caches recent ones. [`png_file`] and [`svg_file`] return files.
-//! `layout` draws the common parts of a version once. `mask` computes the penalties of masks on whole rows of bits.
-//! `png` and `deflate` write the image with a code table made for QR codes. ADR 0019 (`docs/adr`) has the measurements.
+//! `layout` draws the common parts of a version (a size of QR codes, here at most 27) once. `mask` computes the
+//! penalties of masks on whole rows of bits. `png` and `deflate` write the image with a code table made for QR codes.
+//! ADR 0019 (`docs/adr`) has the measurements.
 
 mod deflate;
 mod layout;
@@ -24,19 +25,19 @@ const URL_PREFIX: &str = "data:image/png;base64,";
 /// The largest number of cached images. At about 1 KiB each, they need some 2 MiB.
 const REMEMBERED: usize = 2_048;
 
-/// The images of recent codes, cached because lists and repeated reads show the same codes.
+/// A cache of recent images. Lists and repeated reads of charges show the same codes again.
 #[derive(Debug, Default)]
 pub struct QrImages(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
     images: HashMap<Arc<str>, Arc<str>>,
-    /// The codes in the order of insertion; the first is evicted first.
+    /// The cached texts in the order of insertion. The first is removed first.
     order: VecDeque<Arc<str>>,
 }
 
 impl QrImages {
-    /// Returns the image of `code` as a data URL. Returns `None` if the code is too long for a QR code of version 27.
+    /// Returns the QR code of the text `code` as a data URL. Returns `None` if the text is too long for version 27.
     #[must_use]
     pub fn data_url(&self, code: &str) -> Option<Arc<str>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).images.get(code).cloned();
@@ -65,13 +66,13 @@ impl Memory {
     }
 }
 
-/// Returns the image of `code` as a PNG file. Returns `None` if the code is too long for a QR code of version 27.
+/// Returns the QR code of the text `code` as a PNG file. Returns `None` if the text is too long for version 27.
 #[must_use]
 pub fn png_file(code: &str) -> Option<Vec<u8>> {
     png::encode(&modules(code)?)
 }
 
-/// Returns the image of `code` as an SVG file. Returns `None` if the code is too long for a QR code of version 27.
+/// Returns the QR code of the text `code` as an SVG file. Returns `None` if the text is too long for version 27.
 #[must_use]
 pub fn svg_file(code: &str) -> Option<String> {
     svg::encode(&modules(code)?)
@@ -80,8 +81,7 @@ pub fn svg_file(code: &str) -> Option<String> {
 /// Returns the side in pixels of an image that [`QrImages::data_url`] returned.
 #[must_use]
 pub fn side_px(image: &str) -> Option<u32> {
-    // The bytes 16 to 19 of the file contain the width. The characters 20 to 27 of the base64 contain the bytes 15 to
-    // 20.
+    // The width is in the bytes 16 to 19 of the PNG file. The base64 characters 20 to 27 decode to the bytes 15 to 20.
     let bytes = STANDARD.decode(image.strip_prefix(URL_PREFIX)?.get(20..28)?).ok()?;
     Some(u32::from_be_bytes(bytes.get(1..5)?.try_into().ok()?))
 }
@@ -94,7 +94,8 @@ fn data_url(code: &str) -> Option<String> {
     Some(url)
 }
 
-/// Returns the rows of the code in the smallest version that fits. Bit `x` is set if the module in column `x` is dark.
+/// Returns the rows of the QR code of the text `code`, in the smallest version that fits. Bit `x` is set if the module
+/// in column `x` is dark.
 fn modules(code: &str) -> Option<Vec<u128>> {
     let bits = bits::encode_auto(code.as_bytes(), LEVEL).ok()?;
     let version = bits.version();

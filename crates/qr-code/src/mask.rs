@@ -3,12 +3,12 @@
 
 /// The number of modules of a line through a finder pattern: dark, light, three dark, light, dark.
 const FINDER: usize = 7;
-/// The number of light modules before or after that line, by which scanners identify a finder pattern.
+/// The number of light modules of a margin before or after that line. A line without a margin costs nothing.
 const FINDER_MARGIN: usize = 4;
 
 /// Returns the rows of the code under the mask with the lowest penalty.
 ///
-/// `masked` are the rows without data under each mask. The bits of `data` invert modules.
+/// `masked` has, for each mask, the rows of a code whose data is all zeros. Each set bit of `data` inverts a module.
 pub(super) fn choose(masked: &[Vec<u128>], data: &[u128]) -> Vec<u128> {
     let candidates = masked.iter().map(|frame| frame.iter().zip(data).map(|(frame, data)| frame ^ data).collect());
     candidates.min_by_key(|rows: &Vec<u128>| penalty(rows)).unwrap_or_default()
@@ -25,8 +25,10 @@ fn low_bits(count: usize) -> u128 {
     (1_u128 << count).wrapping_sub(1)
 }
 
-/// Returns the cost of runs: five equal modules cost 3, and each further module costs 1. `fives` has a bit for each
-/// sequence of five equal modules, and `first_of_run` for each such sequence that begins a run.
+/// Returns the cost of runs: five equal modules cost 3, and each further equal module costs 1.
+///
+/// `fives` has a bit for each sequence of five equal modules; a run of seven has three bits. `first_of_run` has only
+/// the first bit of each run.
 fn run_cost(fives: u128, first_of_run: u128) -> u32 {
     if fives == 0 { 0 } else { fives.count_ones() + 2 * first_of_run.count_ones() }
 }
@@ -111,7 +113,7 @@ mod tests {
     proptest! {
         #[test]
         fn columns_are_judged_like_rows(rows in proptest::collection::vec(0..1_u128 << 21, 21)) {
-            // Rows that are often equal result in long runs, and in finder patterns of three equal rows.
+            // Each row three times: so columns have long runs, and each finder pattern of a row occurs three times.
             let stretched: Vec<u128> = rows.iter().flat_map(|row| [*row; 3]).take(21).collect();
             for rows in [rows, stretched] {
                 let columns = turned(&rows);

@@ -8,16 +8,16 @@ use super::deflate;
 pub(super) const QUIET_MODULES: u32 = 4;
 /// The width and height of a module in pixels. Four pixels are half a byte, so each byte shows two modules.
 pub(super) const PIXELS_PER_MODULE: u32 = 4;
-/// The number of blank rows of pixels above the code, and of those below.
+/// The number of blank rows of pixels above the code. The same number is below.
 pub(super) const QUIET_PIXELS: u32 = QUIET_MODULES * PIXELS_PER_MODULE;
 /// The filter byte of a row whose bytes are unfiltered pixels (section 9.2).
 pub(super) const NO_FILTER: u8 = 0;
 /// Two light modules.
 pub(super) const LIGHT: u8 = 0xff;
-/// The bytes of every row before the code: the filter, and four light modules.
+/// The bytes of every row of pixels before the code: the filter, and four light modules.
 const BEFORE: [u8; 3] = [NO_FILTER, LIGHT, LIGHT];
-/// The bytes of every row after the code. A code has an odd number of modules, so half of its last byte is already
-/// light.
+/// The bytes of every row of pixels after the code. A row of a code has an odd number of modules. So the second half of
+/// its last byte is already light.
 const AFTER: [u8; 2] = [LIGHT, LIGHT];
 /// The lengths of [`BEFORE`] and [`AFTER`].
 pub(super) const MARGINS: [u32; 2] = [3, 2];
@@ -95,8 +95,8 @@ fn checksum(lines: &[u8], line_bytes: usize) -> u32 {
     adler.value()
 }
 
-/// The two sums of an Adler-32. Their remainders are computed only at the end, because even the largest image causes no
-/// overflow.
+/// The two sums of an Adler-32. The remainders by 65,521 are computed only at the end, because even the largest image
+/// causes no overflow.
 struct Adler {
     sum: u64,
     sum_of_sums: u64,
@@ -162,7 +162,7 @@ mod tests {
     fn damaged_images_fail_to_decode() {
         let file = encode(&[0b1_0101; 21]).unwrap();
         assert!(decode(&file).is_ok());
-        // The end of the file, backwards: the last chunk of twelve bytes, the CRC of the pixels, and their Adler-32.
+        // The file ends with the Adler-32 of the pixels, the CRC of their chunk, and a last chunk of twelve bytes.
         let crc = file.len() - 16;
         for place in [crc, file.len() - 1] {
             let mut broken = file.clone();

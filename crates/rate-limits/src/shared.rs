@@ -16,12 +16,13 @@ use crate::MinuteWindows;
 
 /// The gauge of the link to Redis: 1 while this node counts in Redis, otherwise 0.
 pub const SHARED: &str = "cais_rate_limits_shared";
-/// The longest wait of a request for Redis. After a timeout, requests no longer wait for Redis until it answers again.
+/// The longest time that a request waits for Redis. After a timeout, requests do not wait for Redis until it is
+/// connected again.
 pub const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
 /// The longest wait for a new connection. Requests do not wait for new connections.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(1);
-/// The pause before the next attempt to connect. If Redis accepts connections but does not answer, requests wait for it
-/// at most once per pause, for [`ANSWERS_WITHIN`].
+/// The pause before the next attempt to connect. If Redis answers the PING of each new connection but nothing else,
+/// requests wait for it at most once per pause, for [`ANSWERS_WITHIN`].
 const PAUSE: Duration = Duration::from_secs(1);
 /// The seconds after which Redis removes a window: its minute, and one more for clock differences.
 const KEPT_S: u64 = 120;
@@ -59,10 +60,11 @@ impl fmt::Debug for RedisUrl {
 #[error("must be a URL such as redis://127.0.0.1:6379 or rediss://:password@redis.example.com")]
 pub struct InvalidRedisUrl;
 
-/// Windows shared by all nodes with the same Redis. While Redis cannot be reached, each node counts its own calls.
+/// Windows of one minute per API key, shared by all nodes with the same Redis. While Redis cannot be reached, each node
+/// counts only its own requests.
 ///
-/// Each call is also counted by this node. A call that this node's own count refuses is not sent to Redis. So even if
-/// Redis loses its data, each node allows at most the limit.
+/// Each node also counts its own requests while Redis is connected. A request that this count refuses is not counted in
+/// Redis. So even if Redis loses its data, each node allows at most `limit` requests per window.
 pub struct SharedWindows {
     local: MinuteWindows,
     link: Arc<Link>,
@@ -70,8 +72,8 @@ pub struct SharedWindows {
 }
 
 impl SharedWindows {
-    /// Creates windows of `limit` calls per key. A call waits for Redis at most `answers_within`. The function returns
-    /// without waiting for Redis, and requires a tokio runtime.
+    /// Creates windows of `limit` requests per API key. A request waits for Redis at most `answers_within`. The
+    /// function returns without waiting for Redis, and requires a tokio runtime.
     #[must_use]
     pub fn start(url: RedisUrl, limit: u32, answers_within: Duration) -> Self {
         metrics::gauge!(SHARED).set(0.0);
@@ -110,12 +112,13 @@ impl RateLimits for SharedWindows {
     }
 }
 
-/// Counts one call in the window that ends at `reset_s`, in one round trip. Returns the number of calls so far.
+/// Counts one request in the window that ends at `reset_s`, in one round trip to Redis. Returns the number of requests
+/// in the window so far.
 async fn increment(mut connection: MultiplexedConnection, key: &KeyPrefix, reset_s: i64) -> Result<u64, RedisError> {
     let window = format!("cais:rate:{}:{reset_s}", key.as_str());
     let mut commands = redis::pipe();
-    // The key is created with an expiry first. Otherwise a connection lost after the increment would leave a key
-    // without expiry.
+    // The counter is created with an expiry before it is increased. If the increment created the counter, a connection
+    // lost at that moment would leave a counter without expiry.
     commands.cmd("SET").arg(&window).arg(0).arg("EX").arg(KEPT_S).arg("NX").ignore();
     commands.cmd("INCR").arg(&window);
     let (counted,): (u64,) = commands.query_async(&mut connection).await?;
@@ -138,7 +141,8 @@ impl Link {
         metrics::gauge!(SHARED).set(1.0);
     }
 
-    /// Switches to local counting. Concurrent calls may lose the same connection; only the first call logs the loss.
+    /// Drops the connection, so that this node counts only its own requests. Several requests may lose the same
+    /// connection; only the first one logs the loss.
     fn lose(&self, cause: &str) {
         if self.connection.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
             metrics::gauge!(SHARED).set(0.0);
@@ -156,7 +160,7 @@ fn warn(cause: &str) {
     );
 }
 
-/// Connects, and reconnects after each loss. After the windows are dropped, no further attempt to connect follows.
+/// Connects, and reconnects after each loss. Ends with the first attempt to connect after the windows were dropped.
 async fn keep_connected(url: RedisUrl, answers_within: Duration, link: Weak<Link>) {
     let mut was_reported = false;
     loop {
@@ -180,7 +184,7 @@ async fn keep_connected(url: RedisUrl, answers_within: Duration, link: Weak<Link
     }
 }
 
-/// Returns a connection with the time limit of requests.
+/// Returns a connection that has answered a PING. Each command on the connection fails after `answers_within`.
 async fn connect(url: &RedisUrl, answers_within: Duration) -> Result<MultiplexedConnection, String> {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECTS_WITHIN))
