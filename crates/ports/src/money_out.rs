@@ -40,7 +40,7 @@ pub trait PayoutQueries: Send + Sync {
     /// Lists the account's visible payouts ([`Payout::is_visible`]). The newest come first.
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
     /// Lists payouts, of all accounts, whose next poll is due at `now`. The longest overdue come first. [`crate::Due`]
-    /// compares the instants, with [`cais_domain::pause::MAX_PAUSE`].
+    /// decides, with [`cais_domain::pause::MAX_PAUSE`] as its limit.
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError>;
     /// Counts the payouts that are `processing`.
     async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError>;
@@ -61,7 +61,7 @@ pub trait RefundQueries: RecordQueries {
         page: PageRequest<RefundId>,
     ) -> Result<Page<Refund>, QueryError>;
     /// Lists refunds, of all accounts, whose next poll is due at `now`. The longest overdue come first. [`crate::Due`]
-    /// compares the instants, with [`cais_domain::pause::MAX_PAUSE`].
+    /// decides, with [`cais_domain::pause::MAX_PAUSE`] as its limit.
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError>;
     /// Counts the refunds that are `processing`.
     async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError>;

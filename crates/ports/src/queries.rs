@@ -95,8 +95,8 @@ pub trait IdempotencyQueries: Send + Sync {
     /// Returns the record of a key.
     async fn find_idempotency_record(&self, name: &IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError>;
     /// Lists records that a worker must resume: they have no response, are due at `now`, and their lease has ended. The
-    /// longest overdue come first. [`crate::Due`] compares the due instant with [`cais_domain::pause::MAX_PAUSE`], and
-    /// the end of the lease with [`crate::REQUEST_LEASE`].
+    /// longest overdue come first. [`crate::Due`] judges the due instant, with [`cais_domain::pause::MAX_PAUSE`] as its
+    /// limit, and the end of the lease, with [`crate::REQUEST_LEASE`] as its limit.
     async fn list_due_idempotency_records(
         &self,
         now: Timestamp,
@@ -136,8 +136,8 @@ pub trait BalanceQueries: Send + Sync {
 /// Callbacks from acquirers and the crypto processor.
 #[async_trait]
 pub trait CallbackQueries: RecordQueries {
-    /// Lists waiting callbacks whose next read is due at `now`. The longest overdue come first. [`crate::Due`] compares
-    /// the instants, with [`cais_domain::pause::MAX_PAUSE`].
+    /// Lists waiting callbacks whose next read is due at `now`. The longest overdue come first. [`crate::Due`] decides,
+    /// with [`cais_domain::pause::MAX_PAUSE`] as its limit.
     async fn list_due_callbacks(&self, now: Timestamp, limit: u32) -> Result<Vec<Callback>, QueryError>;
     /// Returns a callback by id, in any state.
     async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError> {
