@@ -1,4 +1,4 @@
-//! The simulated institution: identity, books, and the only way to change them.
+//! The simulated institution: its identity, and its state (the books) with the journal. Only [`Store::commit`] changes the books.
 
 use std::{
     io,
@@ -23,16 +23,16 @@ use crate::{
     woovi::Woovi,
 };
 
-/// The reason a change did not take effect.
+/// The reason why a change did not take effect.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The journal cannot be written, or the simulator was stopped.
     #[error("the journal could not be written")]
     Journal(#[from] io::Error),
-    /// The change contradicts the state, a defect of the simulator.
+    /// The change contradicts the state. The cause is a defect of the simulator.
     #[error(transparent)]
     Inconsistent(#[from] Inconsistent),
-    /// No random bytes for a new id.
+    /// The system returned no random bytes for a new id.
     #[error(transparent)]
     NoEntropy(#[from] NoEntropy),
 }
@@ -45,7 +45,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns the state.
+    /// Returns the books, for reading.
     #[must_use]
     pub fn books(&self) -> &Books {
         &self.books
@@ -55,7 +55,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Journal`] if the change could not be written; then the state is unchanged. [`StoreError::Inconsistent`] if the change
-    /// contradicts the state, a defect of the simulator.
+    /// contradicts the state; then the journal already has its line.
     pub fn commit(&mut self, change: Change) -> Result<(), StoreError> {
         self.journal.append(&change)?;
         Ok(self.books.apply(change)?)
@@ -66,29 +66,29 @@ impl Store {
 pub struct Psp {
     /// Credentials and Pix key.
     pub identity: Identity,
-    /// `127.0.0.1:PORT`, the first part of every location.
+    /// The server's address, such as `127.0.0.1:8080`. The location of every charge begins with it.
     pub host: String,
-    /// Merchant name and city in the BR Codes.
+    /// The merchant's name and city, for the BR Codes.
     pub merchant: (String, String),
-    /// The only source of instants.
+    /// The simulator's clock. All recorded instants come from it.
     pub clock: Clock,
     /// The issued access tokens.
     pub tokens: Tokens,
     /// The current faults.
     pub faults: Faults,
-    /// The dialect of the API Pix.
+    /// The dialect of the API Pix that the tester set.
     pub dialects: Dialects,
-    /// The crypto processor.
+    /// The crypto processor, without its stored state.
     pub crypto: Crypto,
-    /// The PTAX service.
+    /// The rates and the calendar of the PTAX service.
     pub ptax: Ptax,
-    /// The API of Woovi.
+    /// The API of Woovi, without its stored state.
     pub woovi: Woovi,
-    /// The counts of requests.
+    /// The counts of requests by operation.
     pub requests: Requests,
-    /// The default time that a send stays `EM_PROCESSAMENTO`.
+    /// The time that a sent Pix stays `EM_PROCESSAMENTO`, unless the recipient's key sets another time.
     pub payout_settles_after: SignedDuration,
-    /// Wakes the settlement when an object with a due time was added, or the clock moved.
+    /// Wakes [`crate::settlement::settle_on_time`] when an object with a due time was added, or the clock was moved.
     pub settlement_wakeup: Notify,
     /// Wakes the sender of callbacks when a callback is due.
     pub callback_wakeup: Notify,
@@ -134,7 +134,8 @@ impl Psp {
         self.store.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the account's opening balance, unless a balance was set before. Earlier movements are added to the opening balance.
+    /// Sets the account's opening balance, unless a balance was set before. An old state file may have movements without a balance; these
+    /// are added to the opening balance.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -148,7 +149,7 @@ impl Psp {
         store.commit(Change::BalanceSet { balance })
     }
 
-    /// Sets the crypto account's opening balances, unless balances were set before.
+    /// Sets the opening balances of the account at the crypto processor, one per coin, unless the account has balances.
     ///
     /// # Errors
     /// [`StoreError`].

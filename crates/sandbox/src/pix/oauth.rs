@@ -23,33 +23,33 @@ use crate::{dice, journal::Identity, requests::Operation};
 /// The life of a token, by the simulator's clock.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(1);
 
-/// The largest number of tokens. At this number a new token replaces the token that expires first.
+/// The largest number of tokens in memory. Beyond it, a new token replaces the token that expires first.
 const MAX_TOKENS: usize = 1000;
 
-/// A permission of a token.
+/// A permission of a token. "Efí only" marks the scopes that the Central Bank's API Pix does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// Create and revise charges.
     CobWrite,
     /// Read charges.
     CobRead,
-    /// Request returns.
+    /// Request returns of received Pix.
     PixWrite,
-    /// Read Pix and returns.
+    /// Read received Pix and their returns.
     PixRead,
     /// Register and remove webhooks.
     WebhookWrite,
     /// Read webhooks.
     WebhookRead,
-    /// Send Pix (specific to this institution).
+    /// Send Pix (Efí only).
     PixSend,
-    /// Read sent Pix (specific to this institution).
+    /// Read sent Pix (Efí only).
     SentRead,
-    /// Read the balance (specific to this institution).
+    /// Read the balance (Efí only).
     BalanceRead,
-    /// Read infractions (specific to this institution).
+    /// Read infractions (Efí only).
     InfractionsRead,
-    /// Defend infractions (specific to this institution).
+    /// Defend infractions (Efí only).
     InfractionsWrite,
 }
 
@@ -94,13 +94,13 @@ struct Grant {
     scopes: BTreeSet<Scope>,
 }
 
-/// The reason a bearer token is not sufficient.
+/// The reason why the bearer token of a request does not suffice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// The token is missing.
     #[error("a bearer token is required")]
     Missing,
-    /// The token was never issued, or has expired.
+    /// The token is not in memory, or has expired. A restart removes all tokens.
     #[error("the token is unknown or has expired")]
     Unknown,
     /// The token lacks this scope.
@@ -123,7 +123,7 @@ impl From<TokenError> for Problem {
 pub struct Tokens(RwLock<HashMap<String, Grant>>);
 
 impl Tokens {
-    /// Checks the `Authorization: Bearer` header.
+    /// Checks that the header `Authorization: Bearer` has a valid token with `scope`.
     ///
     /// # Errors
     /// [`TokenError`].
@@ -156,7 +156,8 @@ impl Tokens {
 /// `POST /oauth/token`.
 ///
 /// # Errors
-/// The errors of an unreadable body; 500 without random bytes. Refusals are answers in `OAuth2`'s own form (RFC 6749, 5.2).
+/// 400 or 413 if the body cannot be read; 500 if the system returns no random bytes. Every other refusal is an `Ok` response in
+/// `OAuth2`'s own form (RFC 6749, 5.2).
 pub async fn token(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     psp.requests.count(Operation::Token);
     let bytes = body::bytes(payload).await?;
@@ -176,7 +177,7 @@ pub async fn token(request: HttpRequest, payload: web::Payload, psp: Shared) -> 
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(answer))
 }
 
-/// A refusal of the token endpoint.
+/// A refusal of the token endpoint, in `OAuth2`'s own form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     InvalidClient,
@@ -211,8 +212,8 @@ fn authenticate(request: &HttpRequest, identity: &Identity) -> Result<(), Refusa
     if decoded.is_some_and(|decoded| decoded == expected.as_bytes()) { Ok(()) } else { Err(Refusal::InvalidClient) }
 }
 
-/// Returns the requested scopes from a form (RFC 6749) or from JSON, which some institutions accept. If none is requested, returns all
-/// scopes.
+/// Parses the requested scopes. The body is a form (RFC 6749) or JSON, which some real institutions accept. Without the field `scope`,
+/// returns all scopes.
 fn requested(request: &HttpRequest, bytes: &[u8]) -> Result<BTreeSet<Scope>, Refusal> {
     let pairs = match request.content_type() {
         "application/x-www-form-urlencoded" => {

@@ -1,4 +1,4 @@
-//! Refusals in the API's form: RFC 7807 `application/problem+json` with `violacoes`.
+//! Refusals in the form of the API Pix: RFC 7807 `application/problem+json` with `violacoes`.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ use serde::Serialize;
 
 use crate::psp::StoreError;
 
-/// The prefix of every `type`: an identifier, not a page.
+/// The first part of `type` in every refusal. `type` is only an identifier; no page exists at this address.
 const TYPE_PREFIX: &str = "https://pix.bcb.gov.br/api/v2/error/";
 
-/// The longest value that a violation repeats, in characters.
+/// The largest number of characters of a refused value that a violation shows.
 const MAX_ECHO: usize = 200;
 
-/// The largest number of violations of an answer. A body of 64 KiB could produce thousands.
+/// The largest number of violations in a response. Without this limit, a body of 64 KiB could produce thousands.
 const MAX_VIOLATIONS: usize = 50;
 
-/// The error types of the API Pix that this institution uses.
+/// The error types of this institution: those of the API Pix, those of Efí alone ("Efí only"), and one of the control interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// 400 without a more specific type.
     InvalidRequest,
-    /// 401: no valid token. The API declares no type for this status.
+    /// 401: no valid token. The API Pix has no type for this status, so the type of 403 is used.
     Unauthorized,
     /// 403: the token lacks a scope.
     AccessDenied,
@@ -38,7 +38,7 @@ pub enum Kind {
     UnsupportedMediaType,
     /// 500.
     InternalError,
-    /// 404.
+    /// 404: no charge has this txid.
     CobNotFound,
     /// 400.
     CobInvalidOperation,
@@ -46,7 +46,7 @@ pub enum Kind {
     CobDuplicate,
     /// 400.
     CobInvalidQuery,
-    /// 404.
+    /// 404: no charge has this location.
     PayloadNotFound,
     /// 410: the charge can no longer be paid.
     PayloadGone,
@@ -58,21 +58,21 @@ pub enum Kind {
     RefundNotFound,
     /// 400.
     RefundInvalid,
-    /// 404, specific to this institution.
+    /// 404, Efí only.
     SentNotFound,
-    /// 400, specific to this institution.
+    /// 400, Efí only.
     SentInvalidQuery,
-    /// 400, specific to this institution.
+    /// 400, Efí only.
     InfractionsInvalidQuery,
-    /// 404, specific to this institution.
+    /// 404, Efí only.
     InfractionNotFound,
-    /// 400, specific to this institution: an invalid defense.
+    /// 400, Efí only: an invalid defense.
     InfractionInvalid,
-    /// 409, specific to this institution: the infraction can no longer be defended.
+    /// 409, Efí only: the infraction already has a defense, or was resolved or withdrawn.
     InfractionConflict,
-    /// 422, specific to this institution: the deadline has passed.
+    /// 422, Efí only: the deadline for a defense has passed.
     InfractionTooLate,
-    /// 500, specific to this institution.
+    /// 500, Efí only.
     InfractionInternalError,
     /// 404.
     WebhookNotFound,
@@ -125,26 +125,26 @@ impl Kind {
     }
 }
 
-/// A violated rule.
+/// One violated rule: an item of `violacoes`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Violation {
-    /// The rule.
+    /// The rule, as a text.
     pub razao: String,
-    /// The property, such as `cob.valor.original`.
+    /// The path of the refused property, such as `cob.valor.original`.
     pub propriedade: String,
-    /// The value, shortened.
+    /// The refused value, at most 200 characters of it.
     pub valor: String,
 }
 
 impl Violation {
-    /// Creates a violation of `property` with at most 200 characters of `value`.
+    /// Creates a violation for `property`. The violation shows at most the first 200 characters of `value`.
     #[must_use]
     pub fn new(property: impl Into<String>, reason: impl Into<String>, value: &str) -> Self {
         Self { razao: reason.into(), propriedade: property.into(), valor: value.chars().take(MAX_ECHO).collect() }
     }
 }
 
-/// A refusal in the API's form.
+/// A refusal in the form of the API Pix.
 #[derive(Debug)]
 pub struct Problem(Box<Content>);
 
@@ -162,7 +162,7 @@ struct Body<'a> {
     title: &'static str,
     status: u16,
     detail: &'a str,
-    /// The code of a duplicate txid, as institutions such as Efí write it. Clients distinguish all other refusals by their status.
+    /// `txid_duplicado` for a duplicate txid, as at Efí. Absent in all other refusals: clients distinguish these by their status.
     #[serde(skip_serializing_if = "Option::is_none")]
     nome: Option<&'static str>,
     #[serde(skip_serializing_if = "<[Violation]>::is_empty")]
@@ -176,7 +176,7 @@ impl Problem {
         Self(Box::new(Content { kind, detail: detail.into(), violations: Vec::new(), allow: None }))
     }
 
-    /// Creates a refusal for the violations of a body or query.
+    /// Creates a refusal for the violations of a body or query. The refusal shows at most 50 of them.
     #[must_use]
     pub fn violations(kind: Kind, mut violations: Vec<Violation>) -> Self {
         violations.truncate(MAX_VIOLATIONS);
@@ -229,7 +229,7 @@ impl ResponseError for Problem {
         if self.0.kind == Kind::Unauthorized {
             response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
         }
-        // Serializing a struct of strings cannot fail. Even an empty body would have the status.
+        // `Body` has only strings and a number, so its serialization cannot fail. An empty body would still have the right status.
         response.body(serde_json::to_vec(&body).unwrap_or_default())
     }
 }

@@ -1,4 +1,4 @@
-//! Query strings of the list endpoints: instants, filters, and the API's zero-based pagination.
+//! Query strings of the API Pix and of Efí: instants, filters, and pages that are counted from 0.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ const DEFAULT_PAGE_SIZE: usize = 100;
 /// The largest legal value of `paginacao.itensPorPagina`.
 const MAX_PAGE_SIZE: usize = 1000;
 
-/// A query being parsed, with its violations.
+/// A query string during its parsing: the parameters that were not parsed yet, and the violations found so far.
 #[derive(Debug)]
 pub struct Query {
     values: BTreeMap<String, String>,
     findings: Findings,
 }
 
-/// An instant with its text in the query.
+/// An instant with its text in the query. The response repeats the text.
 pub type Given = (Timestamp, String);
 
 /// A period, inclusive at both ends.
@@ -36,14 +36,14 @@ pub struct Period {
     pub to: Given,
 }
 
-/// A zero-based page and its size.
+/// The number of a page, from 0, and its size in items.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     number: usize,
     size: usize,
 }
 
-/// `paginacao` of an answer.
+/// `paginacao` in the response of a list.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Paging {
@@ -54,7 +54,7 @@ pub struct Paging {
 }
 
 impl Page {
-    /// Returns the items of the page out of all matching items, and `paginacao` of the answer.
+    /// Returns the items of this page, and `paginacao` for the response. `all` are the matching items of all pages.
     pub fn cut<T>(self, all: impl Iterator<Item = T>) -> (Vec<T>, Paging) {
         let first = self.number.saturating_mul(self.size);
         let last = first.saturating_add(self.size);
@@ -78,7 +78,7 @@ impl Page {
 }
 
 impl Query {
-    /// Opens the query of a request. A repeated parameter is a violation.
+    /// Opens the query string of a request. A repeated parameter is a violation.
     #[must_use]
     pub fn of(request: &HttpRequest) -> Self {
         let mut findings = Findings::default();
@@ -96,7 +96,7 @@ impl Query {
         Self { values, findings }
     }
 
-    /// Returns the requested page, by default the first page with 100 items.
+    /// Returns the requested page. By default it is the first page, and a page has 100 items.
     pub fn page(&mut self) -> Page {
         let number = self.parsed("paginacao.paginaAtual", "must be an integer, 0 or above", |text| {
             text.parse::<u32>().ok().and_then(|number| usize::try_from(number).ok())
@@ -107,7 +107,7 @@ impl Query {
         Page { number: number.unwrap_or(0), size: size.unwrap_or(DEFAULT_PAGE_SIZE) }
     }
 
-    /// Returns `inicio` and `fim`, both required.
+    /// Returns `inicio` and `fim`. Both are required: without one of them, returns `None` and adds a violation.
     pub fn period(&mut self) -> Option<Period> {
         for name in ["inicio", "fim"] {
             if !self.values.contains_key(name) {
@@ -118,7 +118,7 @@ impl Query {
         Some(Period { from: from?, to: to? })
     }
 
-    /// Returns `inicio` and `fim`, both optional.
+    /// Returns `inicio` and `fim`, both optional. A `fim` before `inicio` is a violation.
     pub fn bounds(&mut self) -> (Option<Given>, Option<Given>) {
         let instant = |text: &str| rfc3339(text).map(|at| (at, text.to_owned()));
         let from = self.parsed("inicio", "must be an RFC 3339 date-time", instant);
@@ -131,12 +131,12 @@ impl Query {
         (from, to)
     }
 
-    /// Returns an optional `true` or `false`.
+    /// Returns the optional parameter `name`, whose value must be `true` or `false`.
     pub fn boolean(&mut self, name: &str) -> Option<bool> {
         self.parsed(name, "must be true or false", |text| text.parse().ok())
     }
 
-    /// Returns the optional `cpf` and `cnpj`. A query with both has a violation.
+    /// Returns `cpf` and `cnpj`, both optional. Both together are a violation.
     pub fn documents(&mut self) -> (Option<String>, Option<String>) {
         let is = |length: usize, valid: fn(char) -> bool| {
             move |text: &str| (text.len() == length && text.chars().all(valid)).then(|| text.to_owned())
@@ -153,7 +153,7 @@ impl Query {
         (cpf, cnpj)
     }
 
-    /// Returns an optional parameter parsed by `parse`. If `parse` returns `None`, the query has a violation with `reason`.
+    /// Returns the optional parameter `name`, parsed by `parse`. If `parse` returns `None`, adds a violation with `reason`.
     pub fn parsed<T>(&mut self, name: &str, reason: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let text = self.values.remove(name)?;
         let value = parse(&text);
@@ -163,10 +163,11 @@ impl Query {
         value
     }
 
-    /// Refuses unknown parameters and other violations; an absent `value` means that a violation exists.
+    /// Returns `value` if the query has no violation. Every parameter that was not parsed is unknown, which is a violation. Callers pass
+    /// `None` only if a violation was added.
     ///
     /// # Errors
-    /// A problem of type `kind` with all violations.
+    /// A [`Problem`] of `kind` with the violations.
     pub fn conclude<T>(mut self, kind: Kind, value: Option<T>) -> Result<T, Problem> {
         for (name, value) in std::mem::take(&mut self.values) {
             self.findings.add(name, "is not a known parameter", &value);

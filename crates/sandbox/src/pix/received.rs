@@ -14,10 +14,10 @@ use super::{
 };
 use crate::requests::Operation;
 
-/// The longest txid of a Pix, static codes included.
+/// The longest txid in the filter `txid`, in characters. The shortest is 1: a static code may have a shorter txid than a charge.
 const MAX_TXID: usize = 35;
 
-/// `GET /v2/pix/{e2eid}`.
+/// `GET /v2/pix/{e2eid}`: reads a received Pix.
 ///
 /// # Errors
 /// 404 for an unknown end-to-end id.
@@ -31,7 +31,7 @@ pub async fn get(request: HttpRequest, e2eid: web::Path<String>, psp: Shared) ->
     json(StatusCode::OK, &views::received(&psp, payment, cob))
 }
 
-/// Returns the 404 of an unknown end-to-end id.
+/// Returns the 404 for an unknown end-to-end id.
 #[must_use]
 pub fn unknown() -> Problem {
     Problem::new(Kind::PixNotFound, "no Pix has this end-to-end id")
@@ -61,7 +61,8 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/pix`: Pix by instant of settlement, oldest first. The filters `cpf` and `cnpj` select by the charge's debtor.
+/// `GET /v2/pix`: lists the Pix that were received between `inicio` and `fim`, oldest first. `cpf` and `cnpj` are compared with the
+/// debtor of the charge.
 ///
 /// # Errors
 /// 400 `PixConsultaInvalida` with violations.
@@ -85,7 +86,7 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Pro
     let matching = books
         .payments_between(period.from.0, period.to.0)
         .filter(|payment| txid.as_deref().is_none_or(|txid| *payment.txid == *txid))
-        // Every Pix here was paid through a charge, so it has a txid.
+        // Every received Pix of the simulator belongs to a charge and has its txid. So `txIdPresente=false` matches no Pix.
         .filter(|_| has_txid != Some(false))
         .filter(|payment| has_refund.is_none_or(|wanted| payment.refunds.is_empty() != wanted))
         .map(|payment| (payment, books.find_cob(&payment.txid).map(|(_, cob)| cob)))

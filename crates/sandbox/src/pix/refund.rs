@@ -1,4 +1,4 @@
-//! `/v2/pix/{e2eid}/devolucao/{id}`: requests and reads returns.
+//! `/v2/pix/{e2eid}/devolucao/{id}`: requests and reads the returns of a received Pix.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
 use serde_json::Value;
@@ -21,11 +21,14 @@ use crate::{
 const MAX_ID: usize = 35;
 const MAX_DESCRIPTION: usize = 140;
 
-/// `PUT /v2/pix/{e2eid}/devolucao/{id}`: 201 with the requested return.
+/// `PUT /v2/pix/{e2eid}/devolucao/{id}`: requests a return. The response is 201 with the return, which is `EM_PROCESSAMENTO`.
 ///
 /// # Errors
-/// 404 for an unknown Pix. 400 `PixDevolucaoInvalida` for a bad body, a used id, an amount above the part that can still be
-/// returned, and a Pix older than 90 days.
+/// 404 for an unknown Pix. 400 `PixDevolucaoInvalida` for:
+///
+/// - an invalid body or id, and an id that another return of this Pix has;
+/// - an amount above the part of the Pix that can still be returned;
+/// - a Pix that was settled more than 90 days ago.
 pub async fn put(
     request: HttpRequest,
     path: web::Path<(String, String)>,
@@ -89,7 +92,7 @@ fn read(body: Value, id: &str) -> Result<RefundRequest, Problem> {
     findings.conclude(Kind::RefundInvalid, wanted)
 }
 
-/// `GET /v2/pix/{e2eid}/devolucao/{id}`.
+/// `GET /v2/pix/{e2eid}/devolucao/{id}`: reads a return.
 ///
 /// # Errors
 /// 404 for an unknown Pix or return.

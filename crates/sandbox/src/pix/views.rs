@@ -1,4 +1,4 @@
-//! Charges, Pix and returns in answers and callbacks.
+//! The JSON of charges, received Pix and returns, in responses and callbacks of the API Pix.
 
 use cais_domain::{br_code::DynamicCode, money::Money};
 use jiff::Timestamp;
@@ -14,10 +14,10 @@ use crate::{
     wire,
 };
 
-/// The path of payloads, before the token.
+/// The path of a charge's payload, up to the location token.
 pub const PAYLOAD_PATH: &str = "/qr/v2/";
 
-/// A charge: `CobGerada`, or with `pix` a `CobCompleta`.
+/// A charge: the API's `CobCompleta` if `pix` is present, otherwise its `CobGerada`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CobView<'a> {
@@ -96,7 +96,7 @@ struct CashComponent<'a> {
     #[serde(with = "wire::amount")]
     valor: Money,
     modalidade_agente: &'a str,
-    /// The API spells this field of a Pix differently from the same field of a charge.
+    /// In a charge, the API spells the name of this field `prestadorDoServicoDeSaque`.
     prestador_de_servico_de_saque: &'a str,
 }
 
@@ -125,14 +125,15 @@ struct RefundTimes {
     liquidacao: Option<Timestamp>,
 }
 
-/// Returns a charge in the form of creation and revision. `position` is its position in the books.
+/// Returns the view of a charge for the responses to its creation and revision: without payments. `position` is the charge's position
+/// in the books.
 #[must_use]
 pub fn generated<'a>(psp: &'a Psp, position: usize, cob: &'a Cob) -> CobView<'a> {
     view(psp, position, cob, &cob.terms, cob.past.len())
 }
 
-/// Returns a charge with its payments in the form of reads, by default with the present terms. `revision` selects past terms. Returns
-/// `None` for an unknown revision.
+/// Returns the view of a charge for the responses to reads: with its payments. `revision` is the number of the terms to show; `None`
+/// shows the present terms. Returns `None` for an unknown revision.
 #[must_use]
 pub fn complete<'a>(
     psp: &'a Psp,
@@ -170,7 +171,7 @@ fn view<'a>(psp: &'a Psp, position: usize, cob: &'a Cob, terms: &'a Terms, revis
     }
 }
 
-/// Returns the `loc.id` of the charge at this position.
+/// Returns the `loc.id` of the charge at this position in the books.
 #[must_use]
 pub fn location_id(position: usize) -> usize {
     position + 1
@@ -182,7 +183,7 @@ pub fn location(psp: &Psp, token: LocationToken) -> String {
     format!("{}{PAYLOAD_PATH}{:032x}", psp.host, token.0)
 }
 
-/// Returns the BR Code of a location; `None` if a BR Code cannot contain the location or the name of the merchant.
+/// Returns the BR Code of a location. Returns `None` if a BR Code cannot contain the location, or the merchant's name or city.
 #[must_use]
 pub fn copy_and_paste(psp: &Psp, location: &str) -> Option<String> {
     let (name, city) = psp.merchant.clone();
@@ -197,8 +198,8 @@ pub fn copy_and_paste(psp: &Psp, location: &str) -> Option<String> {
     code.write().ok()
 }
 
-/// Returns a received Pix with its returns. The terms of `cob` determine whether the Pix is shown with a part in cash, and with which:
-/// `saque` or `troco`.
+/// Returns the view of a received Pix with its returns. If the charge `cob` has a `retirada`, the view shows the part in cash, as `saque`
+/// or `troco`.
 #[must_use]
 pub fn received<'a>(psp: &'a Psp, payment: &'a Payment, cob: Option<&'a Cob>) -> PixView<'a> {
     let cash = cob.and_then(|cob| cob.terms.value.withdrawal.as_deref());

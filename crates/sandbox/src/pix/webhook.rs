@@ -1,4 +1,4 @@
-//! `/v2/webhook`: the destinations of callbacks for a Pix key. Registration makes no request to the URL.
+//! `/v2/webhook`: the webhook of a Pix key is the URL that receives its callbacks. The registration sends no request to this URL.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::{
     wire,
 };
 
-/// The longest URL, in characters, that browsers and servers commonly accept.
+/// The longest URL of a webhook, in characters. Browsers and servers commonly accept URLs up to this length.
 const MAX_URL: usize = 2000;
 
 #[derive(Serialize)]
@@ -34,17 +34,18 @@ struct View<'a> {
     criacao: Timestamp,
 }
 
-/// The answer to a registration.
+/// The body of the response to a registration.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Registered<'a> {
     webhook_url: &'a str,
 }
 
-/// `PUT /v2/webhook/{chave}`: 200 with the address, as at Efí. The Central Bank's answer has no body.
+/// `PUT /v2/webhook/{chave}`: registers or replaces the webhook of a Pix key. The response is 200 with the URL, as at Efí. In the
+/// Central Bank's API this response has no body.
 ///
 /// # Errors
-/// 400 `WebhookOperacaoInvalida` for a Pix key of another receiver and for a bad body.
+/// 400 `WebhookOperacaoInvalida` for an invalid body, and for a Pix key that is not the account's.
 pub async fn put(
     request: HttpRequest,
     key: web::Path<String>,
@@ -80,7 +81,7 @@ fn read(body: Value) -> Result<Box<str>, Problem> {
     findings.conclude(Kind::WebhookInvalidOperation, url)
 }
 
-/// `GET /v2/webhook/{chave}`.
+/// `GET /v2/webhook/{chave}`: reads the webhook of a Pix key.
 ///
 /// # Errors
 /// 404 if the key has no webhook.
@@ -91,7 +92,7 @@ pub async fn get(request: HttpRequest, key: web::Path<String>, psp: Shared) -> R
     json(StatusCode::OK, &View { webhook_url: &webhook.url, chave: &key, criacao: webhook.created_at })
 }
 
-/// `DELETE /v2/webhook/{chave}`: 204.
+/// `DELETE /v2/webhook/{chave}`: removes the webhook of a Pix key. The response is 204.
 ///
 /// # Errors
 /// 404 if the key has no webhook.
@@ -122,7 +123,7 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/webhook`: all webhooks, or those registered between `inicio` and `fim`.
+/// `GET /v2/webhook`: lists the webhooks, by key. The optional `inicio` and `fim` limit the instant of registration.
 ///
 /// # Errors
 /// 400 `WebhookConsultaInvalida` with violations.

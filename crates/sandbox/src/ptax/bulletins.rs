@@ -1,4 +1,4 @@
-//! Bulletins of the dollar: one on each business day, at about 13:08 in São Paulo.
+//! PTAX bulletins: the Central Bank's rates of the dollar in BRL. One bulletin is published per business day, at about 13:08 in São Paulo.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,19 +13,19 @@ use jiff::{
 
 use crate::crypto::Amount;
 
-/// The selling rate before the tester sets one.
+/// The selling rate, in BRL per USD, until the tester sets one.
 const SELL: &str = "5.4321";
 
-/// The difference between the selling and the buying rate.
+/// The default difference between the selling and the buying rate, in BRL per USD.
 const SPREAD: &str = "0.0006";
 
-/// The largest number of days of a request, more than forty years. Later days are ignored.
+/// The largest number of days in the period of a request, about 41 years. Later days of the period are ignored.
 const MAX_DAYS: usize = 15_000;
 
-/// The number of days before an instant in which the last bulletin is searched.
+/// The number of days, today included, in which [`Ptax::set_rate`] searches for the last published bulletin.
 const SEARCH_DAYS: usize = 400;
 
-/// The number of days before today in which the newest bulletin is searched.
+/// The number of days before today in which [`Ptax::newest`] searches for a bulletin.
 const RECENT_DAYS: i64 = 30;
 
 /// A published bulletin.
@@ -35,16 +35,16 @@ pub struct Bulletin {
     pub buy: String,
     /// `cotacaoVenda`.
     pub sell: String,
-    /// `dataHoraCotacao`, in São Paulo.
+    /// `dataHoraCotacao`, in the time of São Paulo.
     pub published_at: DateTime,
 }
 
 /// The calendar and the rates, set by the tester. A restart resets them to the defaults.
 #[derive(Debug, Default)]
 struct Calendar {
-    /// The buying and the selling rate from a day on.
+    /// The buying and the selling rate, by the first day on which they apply.
     rates: BTreeMap<Date, (String, String)>,
-    /// The last day with a bulletin. For a stale source, this day is in the past.
+    /// The last day with a bulletin; `None` for no last day. A day in the past makes the published rates stale.
     published_until: Option<Date>,
     /// Business days without a bulletin.
     holidays: BTreeSet<Date>,
@@ -64,7 +64,8 @@ impl Ptax {
         days.take(MAX_DAYS).filter(|day| calendar.is_published(*day, now)).map(|day| calendar.bulletin(day)).collect()
     }
 
-    /// Sets the rates from a day on, by default from the last published bulletin on. Later rates are removed.
+    /// Sets the rates from the day `from` on, and removes the rates of later days. The default of `from` is the day of the last published
+    /// bulletin. The default of `buy` is 0.0006 below `sell`.
     pub fn set_rate(&self, buy: Option<String>, sell: &Amount, from: Option<Date>, now: Timestamp) {
         let mut calendar = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let now = local(now);
@@ -77,7 +78,7 @@ impl Ptax {
         calendar.rates.insert(from, (buy, sell.to_string()));
     }
 
-    /// Sets the last day with a bulletin; `None` for no end.
+    /// Sets the last day with a bulletin; `None` for no last day.
     pub fn set_published_until(&self, day: Option<Date>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).published_until = day;
     }
@@ -89,7 +90,7 @@ impl Ptax {
         self.published(today.saturating_sub(RECENT_DAYS.days()), today, now).pop()
     }
 
-    /// Sets the last day with a bulletin to `days` days before today; zero for no end.
+    /// Sets the last day with a bulletin to `days` days before today. With zero, there is no last day.
     pub fn set_age(&self, days: u16, now: Timestamp) {
         let last = local(now).date().saturating_sub(i64::from(days).days());
         self.set_published_until((days > 0).then_some(last));
@@ -121,7 +122,7 @@ impl Calendar {
     }
 }
 
-/// Returns the instant of a day's bulletin. Its seconds and milliseconds are computed from the day.
+/// Returns the instant of a day's bulletin: 13:08, with seconds and milliseconds that depend on the day of the month.
 fn published_at(day: Date) -> DateTime {
     day.at(13, 8, day.day(), i32::from(day.day()).saturating_mul(17_000_000))
 }

@@ -13,11 +13,11 @@ use crate::{
 };
 
 impl Control {
-    /// Sets the selling rate of the dollar in BRL from a day on, by default from the last published bulletin on. The
-    /// buying rate is 0.0006 lower.
+    /// Sets the selling rate of the dollar in BRL from the day `from` on, by default from the day of the last published
+    /// bulletin. The buying rate is 0.0006 lower.
     ///
     /// # Errors
-    /// [`ControlError::OutOfRange`] for a text that is not a number above zero.
+    /// [`ControlError::OutOfRange`] if `sell` is not a number above zero.
     pub fn set_ptax_rate(&self, sell: &str, from: Option<Date>) -> Result<(), ControlError> {
         let sell = Amount::parse(sell).filter(Amount::is_positive).ok_or(ControlError::OutOfRange { field: "sell" })?;
         self.psp.ptax.set_rate(None, &sell, from, self.psp.clock.now());
@@ -31,13 +31,14 @@ impl Control {
         Some((newest.sell, newest.published_at.date()))
     }
 
-    /// Makes the source stale: no bulletin was published in the last `days` days. With zero the source is not stale.
+    /// Makes the rates stale: the last `days` days, today included, have no bulletin. With zero, they have their bulletins again.
     pub fn set_ptax_age(&self, days: u16) {
         self.psp.ptax.set_age(days, self.psp.clock.now());
     }
 }
 
-/// `PUT /sandbox/ptax` `{sell?, buy?, date?, published_until?, holidays?}`: 200. `null` removes `published_until`.
+/// `PUT /sandbox/ptax` `{sell?, buy?, date?, published_until?, holidays?}`: sets rates from `date` on, the last day with a bulletin, and
+/// all holidays. Absent fields change nothing. `published_until: null` means that there is no last day. The response is 200.
 ///
 /// # Errors
 /// 400 for unknown fields, for an invalid rate or date, and for `buy` or `date` without `sell`.

@@ -1,4 +1,4 @@
-//! The refusals of the PTAX service: JSON between `/*` and `*/`, as Olinda answers.
+//! The refusals of the PTAX service: JSON between `/*` and `*/`, as in Olinda, the Central Bank's platform for such services.
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
 use serde_json::json;
@@ -9,19 +9,19 @@ pub enum PtaxError {
     /// The request is not valid.
     #[error("{0}")]
     Invalid(&'static str),
-    /// The service failed.
+    /// An internal error, set by the tester as a fault.
     #[error("Erro desconhecido")]
     Internal,
-    /// Another method than `GET`.
+    /// The method is not `GET`.
     #[error("Método não permitido")]
     Method,
-    /// No such path.
+    /// The path calls no known function.
     #[error("Recurso não encontrado")]
     NotFound,
 }
 
 impl PtaxError {
-    /// Returns the refusal of a method. The service allows only `GET`.
+    /// Returns the refusal of every method other than `GET`. The argument has no effect: the error types of the other APIs need it.
     #[must_use]
     pub const fn method_not_allowed(_allow: &'static str) -> Self {
         Self::Method

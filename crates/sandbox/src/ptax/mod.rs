@@ -19,11 +19,11 @@ pub use error::PtaxError;
 /// The first part of every path, as at the Central Bank.
 pub const PATH: &str = "/olinda/servico/PTAX/versao/v1/odata/";
 
-/// `GET …/odata/CotacaoDolarDia(dataCotacao=…)` and `…/CotacaoDolarPeriodo(dataInicial=…,dataFinalCotacao=…)`: the published bulletins, the
-/// oldest first. A day without a bulletin has an empty list.
+/// `GET …/odata/CotacaoDolarDia(dataCotacao=…)` and `…/CotacaoDolarPeriodo(dataInicial=…,dataFinalCotacao=…)`: lists the bulletins of a day
+/// or a period that are published already, by default the oldest first. Without such a bulletin the list is empty.
 ///
 /// # Errors
-/// 404 for an unknown function, 400 for invalid dates and for unknown parameters.
+/// 404 for an unknown function. 400 for invalid dates, and for unknown or invalid parameters.
 pub async fn rates(
     request: HttpRequest,
     function: web::Path<String>,

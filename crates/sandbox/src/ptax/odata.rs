@@ -10,24 +10,24 @@ use super::error::PtaxError;
 /// The columns of a bulletin.
 const COLUMNS: [&str; 3] = ["cotacaoCompra", "cotacaoVenda", "dataHoraCotacao"];
 
-/// The query of a request.
+/// The query parameters of a request that were not parsed yet.
 #[derive(Debug)]
 pub struct Query(BTreeMap<String, String>);
 
-/// The options of a request.
+/// The parsed `OData` options of a request.
 #[derive(Debug)]
 pub struct Options {
-    /// `$top`.
+    /// `$top`: the largest number of bulletins in the response.
     pub top: usize,
-    /// `$skip`.
+    /// `$skip`: the number of bulletins to omit at the start.
     pub skip: usize,
-    /// `$orderby=dataHoraCotacao desc`.
+    /// `true` with `$orderby=dataHoraCotacao desc`: the newest bulletin is first.
     pub is_descending: bool,
     select: Option<Vec<String>>,
 }
 
 impl Options {
-    /// Returns whether the answer shows a column.
+    /// Returns whether the response contains this column. Without `$select` it contains all columns.
     #[must_use]
     pub fn selects(&self, column: &str) -> bool {
         self.select.as_ref().is_none_or(|select| select.iter().any(|name| name == column))
@@ -44,10 +44,10 @@ impl Query {
         pairs.map(|pairs| Self(pairs.into_inner())).map_err(|_| PtaxError::Invalid("Parâmetros inválidos"))
     }
 
-    /// Parses the options, and refuses other parameters.
+    /// Parses the options. Every other remaining parameter is refused.
     ///
     /// # Errors
-    /// 400 for unknown parameters and values.
+    /// 400 for unknown parameters and invalid values.
     pub fn options(mut self) -> Result<Options, PtaxError> {
         let invalid = || PtaxError::Invalid("Parâmetros inválidos");
         let mut take = |name: &str| self.0.remove(name);
@@ -71,19 +71,19 @@ impl Query {
     }
 }
 
-/// A call of a function.
+/// A call of an `OData` function, with the period of the bulletins.
 #[derive(Debug)]
 pub struct Function {
-    /// The name.
+    /// The name: `CotacaoDolarDia` or `CotacaoDolarPeriodo`.
     pub name: &'static str,
     /// The first day.
     pub from: Date,
-    /// The last day.
+    /// The last day, inclusive.
     pub to: Date,
 }
 
 impl Function {
-    /// Parses a call. Each argument is a date in quotes, or an alias with the date in the query.
+    /// Parses a call. Each argument is a date, such as `'12-31-2026'`, or an alias, such as `@date`. The query has the date of an alias.
     ///
     /// # Errors
     /// 404 for unknown functions, 400 for missing or invalid dates.
