@@ -22,34 +22,34 @@ use crate::output::{Output, fields, print_while_read};
 use crate::secret::{self, API_KEY_VARIABLE, STANDARD_INPUT, WEBHOOK_SECRET_VARIABLE};
 use crate::signals::Signals;
 
-/// Interval between two reads of events. The reads use a tenth of a key's default rate limit.
+/// Pause after a read without new events. One read per second uses a tenth of an API key's default rate limit.
 const EVERY: Duration = Duration::from_secs(1);
-/// Longest pause while the service does not respond.
+/// Longest pause after a failed read. Each failure doubles the pause.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// The forwarded events and their receiver.
+/// The arguments of `cais listen`.
 #[derive(Debug, Args)]
 pub struct ListenArgs {
-    /// Receiver of the events: a URL such as `http://127.0.0.1:3000/hooks`, `localhost:3000/hooks`, or a port of this machine. Any
-    /// address is allowed
+    /// Receiver of the events: a URL such as `http://127.0.0.1:3000/hooks`, `localhost:3000/hooks`, or a port of this machine.
+    /// Unlike a webhook endpoint, the receiver may have a private address and use plain http
     #[arg(long, value_name = "URL", value_parser = receiver)]
     forward_to: WebhookUrl,
     /// File with an API key of the scope events:read, or `-` for standard input; by default the key in `CAIS_API_KEY`
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Address of the service; by default the service of this configuration
+    /// Address of the service whose events are read; by default the service that runs with this configuration
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// Types of events to forward, separated by commas; by default all
     #[arg(long, value_name = "TYPES", value_delimiter = ',', value_parser = event_type)]
     events: Vec<EventType>,
     /// File with the secret that signs the events. If the file does not exist, it is created with a new secret for this and later
-    /// starts. By default the secret in `CAIS_WEBHOOK_SECRET`, else a new one for this start
+    /// starts. Without this option the secret in `CAIS_WEBHOOK_SECRET` signs; without both, a new secret for this start only
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
 }
 
-/// Reads a URL. A bare port is a port of this machine. An address without a scheme is called over plain http.
+/// Parses the receiver. A bare number is a port of this machine. An address without a scheme is called over plain http.
 fn receiver(text: &str) -> Result<WebhookUrl, String> {
     let is_port = text.parse::<u16>().is_ok();
     let url = match text.split_once("://") {
@@ -67,10 +67,11 @@ fn event_type(name: &str) -> Result<EventType, String> {
     EventType::parse(name.trim()).ok_or_else(|| format!("must be one of {}", known()))
 }
 
-/// Forwards new events until a signal ends the command.
+/// Forwards new events until a signal arrives or standard output has no reader.
 ///
 /// # Errors
-/// The API key is missing or may not read events, the secret cannot be read, the address is malformed, or the first request fails.
+/// The API key is missing or may not read events, the secret cannot be read or created, the address is malformed, or the first request
+/// fails. A later failed request ends the command only if a retry cannot succeed.
 pub async fn run(context: &dyn CliContext, args: ListenArgs, output: Output) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
     let key = secret::read(args.key_file.as_deref(), API_KEY_VARIABLE)?;
@@ -164,8 +165,8 @@ impl Listening<'_> {
         Ok(())
     }
 
-    /// Forwards an event once if its type is selected. A failure of the receiver is only printed. Returns `false` once
-    /// standard output has no reader.
+    /// Forwards an event if its type is selected, and prints the result. A failed attempt is not repeated. Returns `false`
+    /// if standard output has no reader any more.
     async fn forward(&self, event: &RelayedEvent) -> anyhow::Result<bool> {
         let wanted = &self.args.events;
         if !wanted.is_empty() && !wanted.iter().any(|kind| kind.as_str() == event.kind) {
@@ -180,7 +181,7 @@ impl Listening<'_> {
     }
 }
 
-/// Returns `true` if a retry cannot succeed: the key or the address is wrong.
+/// Returns `true` if a retry cannot succeed, for example because the API key or the address is wrong.
 fn is_final(error: &RelayError) -> bool {
     match error {
         RelayError::Refused { status, .. } => matches!(status, 400..=499) && *status != 429,

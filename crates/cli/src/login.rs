@@ -16,7 +16,7 @@ pub enum OperatorCommand {
     Create(EmailArg),
 }
 
-/// The user of a command.
+/// The user that an operator creates, or that a link is for.
 #[derive(Debug, Args)]
 pub struct EmailArg {
     /// E-mail of the user
@@ -24,10 +24,10 @@ pub struct EmailArg {
     email: AccountEmail,
 }
 
-/// Creates an operator.
+/// Creates an operator, and prints the link with which the person sets a password.
 ///
 /// # Errors
-/// The error of the use case.
+/// The e-mail has a user already, the store fails, or standard output cannot be written.
 pub async fn create_operator(
     ports: &Ports,
     operator: &Operator,
@@ -39,10 +39,10 @@ pub async fn create_operator(
     print(&who.email, base, &token, output)
 }
 
-/// Makes a link for the holder of an account or for an operator.
+/// Creates and prints a link for the holder of an account or for an operator.
 ///
 /// # Errors
-/// The error of the use case.
+/// Neither an account nor an operator has the e-mail, the store fails, or standard output cannot be written.
 pub async fn login_link(
     ports: &Ports,
     operator: &Operator,

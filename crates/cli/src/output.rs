@@ -8,12 +8,12 @@ use serde_json::Value;
 /// The output format of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
-    /// `true` for JSON.
+    /// `true` for JSON; `false` for text.
     pub json: bool,
 }
 
 impl Output {
-    /// Prints `value` as JSON, or the text of `people`. A closed pipe is not an error.
+    /// Prints `value` if JSON is selected, otherwise the text that `people` returns. A closed pipe is not an error.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -23,7 +23,7 @@ impl Output {
     }
 }
 
-/// Prints a text and ends the line. A closed pipe is not an error.
+/// Prints a text and one line break. A closed pipe is not an error.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -31,7 +31,7 @@ pub fn print_line(text: &str) -> io::Result<()> {
     print_while_read(text).map(|_is_read| ())
 }
 
-/// Prints a text and ends the line, for a command that continues. Returns `false` if the pipe is closed.
+/// Prints a text and one line break. Returns `false` if the pipe is closed, so that a command with more output can end.
 ///
 /// # Errors
 /// Standard output cannot be written.

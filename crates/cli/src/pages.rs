@@ -24,7 +24,7 @@ pub fn completions(shell: Shell) -> anyhow::Result<()> {
     Ok(print_line(&String::from_utf8(script)?)?)
 }
 
-/// Writes one manual page per command into `directory`. Without a directory, prints the page of the program.
+/// Writes one manual page per command into `directory`. Without a directory, prints only the page of `cais`.
 ///
 /// # Errors
 /// The directory or standard output cannot be written.

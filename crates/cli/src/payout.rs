@@ -1,4 +1,4 @@
-//! `cais payout`: credits a payout's return that the acquirer's reads do not show.
+//! `cais payout`: credits the return of a payout if the service cannot read the return at the acquirer.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::ids::PayoutId;
@@ -18,15 +18,15 @@ use crate::output::{Output, amount};
 /// The commands for payouts.
 #[derive(Debug, Subcommand)]
 pub enum PayoutCommand {
-    /// Credit the return of a completed payout to its account, once per return
+    /// Credit the return of a completed payout to the payout's account. Each return is credited only once
     CreditReturn {
         /// Id of the payout, `pyt_…`
         #[arg(value_parser = PayoutId::parse)]
         id: PayoutId,
-        /// End-to-end id of the return at the acquirer: `D` and 31 letters and digits
+        /// Country-wide id of the return, as the acquirer shows it: `D` and 31 letters and digits
         #[arg(long, value_parser = return_id)]
         return_id: ReturnId,
-        /// Returned amount, in BRL such as 20.50; the fee is not returned
+        /// Returned amount in BRL, such as 20.50; the payout's fee is not credited
         #[arg(long, value_parser = crate::account::positive)]
         amount: Money,
         /// Reason of the credit, for the audit log
@@ -35,7 +35,7 @@ pub enum PayoutCommand {
     },
 }
 
-/// Reads the id of a return. The id of a Pix has the same format, but another first letter.
+/// Parses the id of a return. The first letter is checked, because an end-to-end id has the same format but begins with `E`.
 fn return_id(text: &str) -> Result<ReturnId, String> {
     match ReturnId::parse(text) {
         Ok(id) if text.starts_with('D') => Ok(id),
@@ -47,7 +47,7 @@ fn return_id(text: &str) -> Result<ReturnId, String> {
 /// Runs the command.
 ///
 /// # Errors
-/// The payout does not exist or is not completed, the amount is too high, or the store fails.
+/// The payout does not exist or is not completed, the return belongs to another record, the amount is too high, or the store fails.
 pub async fn run(ports: &Ports, operator: &Operator, command: PayoutCommand, output: Output) -> anyhow::Result<()> {
     let PayoutCommand::CreditReturn { id, return_id, amount, note } = command;
     let seen = SeenReturn { payout: id, return_id, amount, note };
@@ -63,7 +63,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: PayoutCommand, out
     Ok(())
 }
 
-/// Returns the JSON of the API with the additional fields for operators.
+/// Returns the payout's JSON as in the API, with additional fields for operators.
 fn as_json(payout: &Payout, credited: bool) -> anyhow::Result<Value> {
     let mut value: Value = serde_json::to_value(PayoutBody::from(payout))?;
     if let Value::Object(object) = &mut value {

@@ -18,15 +18,15 @@ use crate::context::{Access, CliContext};
 use crate::ledger;
 use crate::output::{Output, instant, table};
 
-/// Exit code if an acquirer's lists could not be read.
+/// Exit code if a list of an acquirer or the processor could not be read to its end.
 const UNREAD: u8 = 2;
 /// Interval between two updates of the progress display.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The longest span. Each day of the span needs a request, even without payments.
+/// Longest span from `--from` to `--to`. The span is limited, because each day needs requests, even without payments.
 const LONGEST: SignedDuration = SignedDuration::from_hours(367 * 24);
 
-/// The span to compare, and the choice whether missed payments are credited.
+/// The arguments of `cais reconcile`.
 #[derive(Debug, Args)]
 pub struct ReconcileArgs {
     /// Start of the span: a day of São Paulo as YYYY-MM-DD, or an instant such as 2026-01-31T12:00:00Z; at most 367 days before --to
@@ -40,13 +40,16 @@ pub struct ReconcileArgs {
     no_repair: bool,
 }
 
-/// Compares, credits missed payments unless `--no-repair` is given, and prints a report.
+/// Compares the lists, credits missed payments unless `--no-repair` is given, and prints a report.
 ///
-/// Exit codes: 0 without remaining differences; 1 with a remaining difference or an unreadable row; 2 if an acquirer
-/// could not be read.
+/// Exit codes:
+///
+/// - 2 if a list of an acquirer or the processor could not be read to its end;
+/// - otherwise 1 if a difference remains, a row is unreadable, or the report is full;
+/// - otherwise 0.
 ///
 /// # Errors
-/// The store or the acquirers cannot be opened.
+/// The span is invalid, or the store or the acquirers cannot be used.
 pub async fn run(context: &dyn CliContext, args: ReconcileArgs, output: Output) -> anyhow::Result<ExitCode> {
     let opened = context.open(Access::Acquirers).await?;
     opened.run(async |ports| compare(ports, args, output).await).await
@@ -68,7 +71,7 @@ async fn compare(ports: &Ports, args: ReconcileArgs, output: Output) -> anyhow::
     Ok(code_of(&report))
 }
 
-/// Returns the progress display on standard error; hidden if standard error is not a terminal.
+/// Returns the progress display on standard error. The display is hidden if standard error is not a terminal.
 fn progress_bar() -> anyhow::Result<ProgressBar> {
     let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}")?;
     let bar = ProgressBar::new_spinner().with_style(style);
@@ -164,7 +167,8 @@ fn for_people(report: &Report) -> String {
     text
 }
 
-/// Returns the comparison of the coins at the processor with the ledger. A deficit does not count as a difference, because rates change.
+/// Returns the comparison of the coins at the processor with the ledger. Coins that are worth less than the ledger owes are not a
+/// difference of the report, because exchange rates change. Without the comparison the text is empty.
 fn exposure_for_people(exposure: Option<&Exposure>) -> String {
     exposure.map(|exposure| format!("\n\n{}", ledger::exposure_for_people(exposure))).unwrap_or_default()
 }

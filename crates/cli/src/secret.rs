@@ -8,15 +8,15 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use cais_ports::Secret;
 
-/// The variable with an API key for commands that call a service.
+/// The environment variable with an API key for commands that call a service.
 pub const API_KEY_VARIABLE: &str = "CAIS_API_KEY";
-/// The variable with the signing secret for commands that check or send webhooks.
+/// The environment variable with the signing secret for commands that check or send webhooks.
 pub const WEBHOOK_SECRET_VARIABLE: &str = "CAIS_WEBHOOK_SECRET";
-/// The variables that commands read, which are not keys of the configuration.
+/// Both variables. The configuration ignores them, although their names begin with `CAIS_` as those of its keys.
 pub const SECRET_VARIABLES: [&str; 2] = [API_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
 /// The file name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
-/// Largest accepted file with secrets. A usual file has less than 100 bytes.
+/// Largest accepted file with secrets, in bytes. A usual file has less than 100 bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// Reads a secret from `file` (`-` is standard input), otherwise from the environment variable. Returns `None` if neither is given.

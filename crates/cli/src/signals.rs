@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Exit code after a second signal: 128 plus the number of SIGINT, as in shells.
 const FORCED: i32 = 130;
-/// The status of this process, with the mask of the signals that it ignores.
+/// The file with the status of this process, which contains the mask of ignored signals.
 const STATUS: &str = "/proc/self/status";
 
 /// The signals that end the process.
@@ -15,12 +15,12 @@ const STATUS: &str = "/proc/self/status";
 pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// The end of the terminal. `None` if the process was started with `nohup`, so the signal stays ignored.
+    /// SIGHUP, which arrives when the terminal closes. `None` if the process was started with `nohup`: the signal then stays ignored.
     hangup: Option<Signal>,
 }
 
 impl Signals {
-    /// Starts to handle the signals, which no longer kill the process.
+    /// Starts to handle the signals. From now on they no longer kill the process.
     ///
     /// # Errors
     /// The system rejects a handler.

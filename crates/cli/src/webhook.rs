@@ -1,4 +1,4 @@
-//! `cais webhook`: tools for a developer of a receiver.
+//! `cais webhook`: tools for the developer of a program that receives webhooks.
 
 use std::fs;
 use std::io::Read;
@@ -16,17 +16,17 @@ use crate::context::CliContext;
 use crate::output::Output;
 use crate::secret::{self, STANDARD_INPUT, WEBHOOK_SECRET_VARIABLE};
 
-/// Largest accepted body; a usual one has a few KiB.
+/// Largest accepted body, in bytes. A usual body has a few KiB.
 const MAX_BODY_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The operations on webhooks.
 #[derive(Debug, Subcommand)]
 pub enum WebhookCommand {
-    /// Check the signature of a webhook; exit with 1 if the signature is wrong or the webhook is too old
+    /// Check the signature and the time of a webhook; exit with 1 if the webhook must not be trusted
     Verify(VerifyArgs),
 }
 
-/// A webhook as it arrived.
+/// The parts of a webhook as they arrived, and the secret.
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
     /// File with the endpoint's secret, which begins with `whsec_`, or `-` for standard input; by default the secret in
@@ -42,7 +42,7 @@ pub struct VerifyArgs {
     /// Value of the header `webhook-signature`
     #[arg(long)]
     signature: String,
-    /// Accept a webhook of any age; by default the age is at most five minutes
+    /// Accept any timestamp; by default the timestamp must be within five minutes of the present time
     #[arg(long)]
     any_age: bool,
     /// File with the body, byte for byte as it arrived, or `-` for standard input, which is the default

@@ -17,10 +17,10 @@ use crate::snapshot::Balance;
 pub struct Effects<'a> {
     /// Ledger entries in the order in which the money moves.
     pub entries: Vec<Entry<'a>>,
-    /// The new value of every balance that the change set changes. If infractions already seized the whole amount of a
-    /// release, the release changes the `pending` balance without an entry.
+    /// The new value of every balance that the change set changes. One such change has no entry: if infractions already
+    /// seized the whole amount of a release, the release changes only `seized_from_pending` of the `pending` balance.
     pub balances: BTreeMap<LedgerAccount, Balance>,
-    /// Every block that the change set creates, changes or ends.
+    /// Every block that the change set creates, changes, tops up or ends.
     pub blocks: BTreeMap<(AccountId, InfractionId), BlockWrite>,
     /// The events, in the order of the change set.
     pub events: Vec<NumberedEvent<'a>>,
@@ -69,7 +69,7 @@ pub struct Entry<'a> {
     pub amount: Money,
     /// The balance of the ledger account after the entry.
     pub balance_after: Money,
-    /// The transfer: borrowed from the change set, or owned if a block moves the money.
+    /// The transfer: borrowed from the change set, or owned if it moves money into or out of a block.
     pub transfer: Cow<'a, Transfer>,
     /// The instant at which the change set was decided.
     pub at: Timestamp,
@@ -86,7 +86,7 @@ impl Entry<'_> {
 /// A block after the change set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockWrite {
-    /// `true` if the block existed before the change set.
+    /// `true` if the block existed before the change set, so that the store updates its row instead of inserting one.
     pub stored: bool,
     /// The block; `None` if it ended.
     pub now: Option<Block>,

@@ -11,7 +11,7 @@ use crate::effects::{Effects, NumberedEvent, Side};
 use crate::snapshot::{LedgerSnapshot, written_endpoints};
 
 /// Gives each event the next sequence number of its account, and adds one delivery per subscribed endpoint. If the
-/// change set writes an endpoint, the new form of the endpoint is compared with the event.
+/// change set also writes an endpoint, the subscriptions in that write decide.
 ///
 /// # Errors
 /// [`CommitError::Corrupt`] if the snapshot lacks the counter of an account.
@@ -54,8 +54,8 @@ fn endpoints<'e>(
     stored.chain(written.map(|endpoint| (endpoint.id, endpoint))).collect()
 }
 
-/// Inserts the id of the credit's entry into the data of an event that reports a credit. Returns every other event
-/// unchanged.
+/// Inserts an entry's id into the data of a `split.received` event: the id of the entry that credits the share.
+/// Returns every other event unchanged.
 fn with_entry<'a>(event: &'a NewEvent, effects: &Effects<'_>) -> Cow<'a, NewEvent> {
     let mut entries = effects.entries.iter();
     match entries.find(|entry| entry.side == Side::To && event.is_of_credit(&entry.transfer)) {

@@ -7,7 +7,8 @@ use cais_ports::{
 };
 use jiff::Timestamp;
 
-/// The stored state of the keys that change sets touch. A key that is not in the snapshot is free.
+/// The stored idempotency records, unique values and record versions that change sets touch. A key that is missing here
+/// is not stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeySnapshot {
     /// The idempotency records.
@@ -40,8 +41,8 @@ impl KeySnapshot {
             (None, None) => Ok(()),
             (Some(record), Some(fence)) if record.answer.is_none() && record.fence == fence => Ok(()),
             (Some(record), _) => Err(CommitError::KeyInUse { record: Box::new(record.clone()) }),
-            // Housekeeping removes an idempotency record after a month. So the record is missing only if a repeat
-            // after a month reads the record just before its removal.
+            // Housekeeping removes an idempotency record a month after its creation. So the record can be missing only
+            // if a repeat reads the month-old record just before the removal.
             (None, Some(_)) => {
                 Err(CommitError::Corrupt(format!("the idempotency record of {} is missing", wanted.name().account)))
             }

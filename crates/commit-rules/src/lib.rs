@@ -4,18 +4,18 @@
 //! returns either the refusal or the [`Effects`]. Effects are ledger entries, balances, blocks, numbered events and
 //! deliveries. All other written data is in the change set itself. A store has three tasks:
 //!
-//! 1. Load a snapshot that holds at least the keys of the change set and the rows that [`LedgerNeeds`] names. Protect
-//!    these rows from other writers.
+//! 1. Load a snapshot that holds at least the rows that [`LedgerNeeds`] names and the keys of the change set: its
+//!    idempotency record, unique values and record versions. Protect these rows from other writers.
 //! 2. Judge change sets in order against that one snapshot.
 //! 3. Write each accepted change set together with its effects, in one transaction.
 //!
-//! A change set is checked in this order: idempotency record, reservations, versions, cover of each transfer, and the
-//! amounts that ending blocks hold. The checks borrow the snapshot immutably, so a refused change set does not change
-//! it.
+//! A change set is checked in this order: idempotency record, reservations, versions, the debited balance of each
+//! transfer, and the amounts that ending blocks hold. The checks borrow the snapshot immutably, so a refused change set
+//! does not change the snapshot.
 //!
-//! A store that expects no conflict may judge without reading the keys first: [`Mode::Optimistic`]. Its statements must
-//! then check the keys as [`Mode::Pessimistic`] does here. The keys are the fence of an idempotency record, the owner
-//! of a unique value, and the version in [`Write::read`].
+//! A store that expects no conflict may judge without reading the keys first: [`Mode::Optimistic`]. The statements that
+//! write must then make the checks that [`Mode::Pessimistic`] makes here. These checks concern the fence of an
+//! idempotency record, the owner of a unique value, and the version in [`Write::read`].
 
 mod effects;
 mod events;

@@ -10,7 +10,7 @@ use cais_ports::ChangeSet;
 /// The ledger rows that a [`crate::Snapshot`] must hold for change sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerNeeds<'a> {
-    /// Ledger accounts between which change sets move money.
+    /// Ledger accounts that change sets debit or credit.
     pub moving: BTreeSet<&'a LedgerAccount>,
     /// Accounts with events: their counters and endpoints are needed.
     pub counted: BTreeSet<AccountId>,
@@ -37,13 +37,14 @@ impl<'a> LedgerNeeds<'a> {
         }
     }
 
-    /// Returns the ledger accounts between which a block moves money.
+    /// Returns the ledger accounts of `account` between which blocks move money.
     #[must_use]
     pub fn parts(account: AccountId) -> [LedgerAccount; 3] {
         [Bucket::Available, Bucket::Pending, Bucket::Blocked].map(|bucket| LedgerAccount::Merchant(account, bucket))
     }
 
-    /// Returns every ledger account that is needed in the worst case: each credited account has an under-funded block.
+    /// Returns every ledger account that is needed in the worst case, in which each credited account has an
+    /// under-funded block.
     #[must_use]
     pub fn every_balance(&self) -> BTreeSet<LedgerAccount> {
         let of_blocks = self.blocking.union(&self.credited).flat_map(|account| Self::parts(*account));
@@ -51,7 +52,8 @@ impl<'a> LedgerNeeds<'a> {
     }
 }
 
-/// Returns the accounts whose `available` or `pending` a transfer credits. The same account may occur more than once.
+/// Returns the accounts whose `available` or `pending` the transfers of `change` credit. The same account may occur
+/// more than once.
 pub(crate) fn credited_by(change: &ChangeSet) -> impl Iterator<Item = AccountId> {
     change.transfers.iter().filter_map(|transfer| match transfer.to {
         LedgerAccount::Merchant(account, Bucket::Available | Bucket::Pending) => Some(account),

@@ -1,4 +1,4 @@
-//! Money: transfers, then changes of blocks, then the top-up of under-funded blocks.
+//! The money of a change set. Transfers are posted first, then changes of blocks, then top-ups of under-funded blocks.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +15,9 @@ use crate::effects::{BlockWrite, Effects, Entry, Side};
 use crate::needs::credited_by;
 use crate::snapshot::{Balance, Blocks, LedgerSnapshot};
 
-/// The bits of the fresh id that give the step from an entry's id to the next, if this node's clock is behind. The step
-/// is random, so that two nodes that continue from the same id create different ids.
+/// The mask of the random bits of a new id. If this node's clock is behind, the new id is not greater than the last
+/// entry's id. The next id is then the last id plus a step from these bits. The step is random, so that two nodes that
+/// continue from the same id create different ids.
 const STEP_BITS: u128 = 0xFFFF_FFFF;
 
 /// The entries of one change set, and the balances and blocks that change.
@@ -59,8 +60,8 @@ impl<'s, 'a> Postings<'s, 'a> {
         Ok(postings.into_effects())
     }
 
-    /// Posts the debit and the credit of a transfer. If infractions already seized the whole amount of a release, the
-    /// release changes `pending` without an entry.
+    /// Posts the debit and the credit of a transfer. If infractions already seized the whole amount of a release, no
+    /// money moves: only `seized_from_pending` changes, and no entry is posted.
     fn post(&mut self, transfer: Cow<'a, Transfer>) -> Result<(), CommitError> {
         if !transfer.amount.is_positive() {
             return Err(CommitError::Corrupt(format!("the amount {} of a transfer is not positive", transfer.amount)));
@@ -91,7 +92,8 @@ impl<'s, 'a> Postings<'s, 'a> {
         Ok(())
     }
 
-    /// Adds one entry. `after` is the balance after the entry; its count and last id are updated here.
+    /// Adds one entry. `after` is the balance after the entry, except that the number of entries and the last id are
+    /// updated here.
     fn enter(
         &mut self,
         transfer: Cow<'a, Transfer>,
@@ -106,7 +108,8 @@ impl<'s, 'a> Postings<'s, 'a> {
         self.entries.push(Entry { id, transfer_id, side, amount, balance_after, transfer, at });
     }
 
-    /// Posts a transfer into or out of a block. The balance always covers the transfer, unless the store is damaged.
+    /// Posts a transfer into or out of a block. If the debited balance does not cover the transfer, the stored data is
+    /// damaged.
     fn post_of_block(&mut self, transfer: Transfer) -> Result<(), CommitError> {
         self.post(Cow::Owned(transfer)).map_err(|error| match error {
             CommitError::NotCovered { account, .. } => {
@@ -208,7 +211,7 @@ fn impossible(account: AccountId, error: MoneyError) -> CommitError {
     CommitError::Corrupt(format!("a block of {account} {error}"))
 }
 
-/// Returns the id of the next entry of a ledger account: greater than the last, even if the clocks of the nodes differ.
+/// Returns the id of the next entry of a ledger account: `fresh`, or an id after `last` if this node's clock is behind.
 fn following(last: Option<EntryId>, fresh: Uuid) -> EntryId {
     match last {
         Some(last) if last.uuid() >= fresh => {

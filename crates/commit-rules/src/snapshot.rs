@@ -30,9 +30,9 @@ pub enum Mode {
     /// The keys were read under locks.
     #[default]
     Pessimistic,
-    /// Each key is assumed to be as the change set expects. No two changes of the batch may touch the same key. If a
-    /// change set is refused, the batch must be judged again in pessimistic mode. The writing statements must check
-    /// every key.
+    /// The keys are not read. Each key is assumed to be as the change set expects, and the statements that write must
+    /// check it. The batch must not touch a key twice. If a change set is refused, the batch must be judged again in
+    /// pessimistic mode.
     Optimistic,
 }
 
@@ -52,11 +52,10 @@ pub struct Balance {
 /// The blocks of one account, the oldest infraction first.
 pub type Blocks = BTreeMap<InfractionId, Block>;
 
-/// The endpoints of accounts.
+/// The webhook endpoints of each account.
 pub type Endpoints = BTreeMap<AccountId, BTreeMap<EndpointId, Endpoint>>;
 
-/// Balances, and the event counters, blocks and endpoints of the same accounts. The snapshot must hold the rows that
-/// [`LedgerNeeds`] names.
+/// Balances, event counters, blocks and endpoints. The snapshot must hold the rows that [`LedgerNeeds`] names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerSnapshot {
     /// Balances of the ledger accounts.
@@ -65,7 +64,7 @@ pub struct LedgerSnapshot {
     pub sequences: BTreeMap<AccountId, i64>,
     /// All blocks of each account whose blocks may change. An account that is missing here has no under-funded block.
     pub blocks: BTreeMap<AccountId, Blocks>,
-    /// The endpoints that may receive deliveries, of all accounts with events.
+    /// The webhook endpoints of each account with events.
     pub endpoints: Endpoints,
 }
 
@@ -105,7 +104,7 @@ impl LedgerSnapshot {
         }
         for endpoint in written_endpoints(change) {
             let endpoints = self.endpoints.entry(endpoint.account).or_default();
-            // An update changes neither the slot nor the instant of creation.
+            // An update of an endpoint never changes these two fields, so they are kept from the stored endpoint.
             let stored = endpoints.get(&endpoint.id).unwrap_or(endpoint);
             let (slot, created_at, version) = (stored.slot, stored.created_at, endpoint.version.saturating_add(1));
             endpoints.insert(endpoint.id, Endpoint { slot, created_at, version, ..endpoint.clone() });

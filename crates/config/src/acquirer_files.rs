@@ -8,7 +8,7 @@ use cais_ports::Secret;
 
 use crate::{AcquirerConfig, Config, Pairs, read_secret};
 
-/// The key of the headers that every request to the acquirer carries. Of an acquirer's secrets, only the headers are parsed.
+/// The key of the headers that every request to the acquirer carries. Its text is parsed; an acquirer's other secrets are used as they are.
 const EXTRA_HEADERS: &str = "extra_headers";
 
 /// A hash of the contents of all files with an acquirer's certificates, public keys and secrets.

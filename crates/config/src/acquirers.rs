@@ -191,7 +191,8 @@ keys! {
         webhook_public_key_file: Option<PathBuf> = file()
             .optional()
             .rejected_if(only(!is_woovi(kind)), ONLY_FOR_WOOVI);
-        /// The secret of the HMAC, the older signature of `woovi`'s callbacks. Required without `webhook_public_key_file`.
+        /// The secret of the HMAC, the older signature of `woovi`'s callbacks. Required for `woovi` without
+        /// `webhook_public_key_file`.
         webhook_hmac_secret: Option<Secret> = secret_text()
             .optional()
             .required_if(
@@ -217,9 +218,10 @@ keys! {
             .optional()
             .required_if(!is_woovi(kind), "")
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
-        /// The institution of the kind `bacen`, with the settings in which it differs from the standard. Each profile
-        /// follows the institution's public documents. No profile was tested with the real institution. The keys below
-        /// replace single settings of the profile. Only for `bacen`.
+        /// The institution behind the acquirer. Its profile contains the settings in which the institution's API differs
+        /// from the standard. Each profile follows the institution's public documents. No profile was tested with the
+        /// real institution. `token_url` and the keys from `path_prefix` to `brasilia_dates` replace single settings of
+        /// the profile. Only for `bacen`.
         profile: Option<String> = text("bb, itau, santander, sicredi or inter", profile)
             .optional()
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
@@ -259,9 +261,9 @@ keys! {
             .optional()
             .default_shown("from `profile`, else from the standard")
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);
-        /// The place of the acquirer for new orders: the lowest number first. Acquirers without a number follow in the
-        /// order of their names. Acquirers with the same number share new orders by `weight`. `cais account acquirers`
-        /// sets another order for an account.
+        /// The acquirer's priority for new orders: the lowest number comes first. Acquirers without a number come last,
+        /// sorted by name. Acquirers with the same number share new orders by `weight`. `cais account acquirers` selects
+        /// the acquirers that one account uses first.
         order: Option<u32> = number(0..=1_000).optional();
         /// The acquirer's share of new orders among the acquirers with the same `order`.
         weight: u32 = number(1..=100).default("1");
@@ -269,8 +271,8 @@ keys! {
         operations: Operations = words("`charges`, `payouts`, or both separated by a comma", Operations::parse)
             .default("charges,payouts");
         /// Raise the number by one to register a new secret callback address, for example after a leak. The previous
-        /// address stays valid until the next raise. Raise the number a second time after the acquirer has accepted the
-        /// new address.
+        /// address stays valid until the number is raised again. So raise the number a second time after the acquirer
+        /// has accepted the new address: the leaked address is then invalid.
         callback_generation: u32 = number(0..=1_000_000).default("0");
         /// Networks from which the acquirer sends callbacks. A callback from another address is answered 404. Behind a
         /// proxy, set `trusted_proxies`, so that the client's address is compared.
@@ -289,7 +291,7 @@ pub fn read(reader: &mut Reader, table: &str) -> Option<Vec<AcquirerConfig>> {
     all.into_iter().collect()
 }
 
-/// Reads the name of a table `acquirers.NAME` from the path of this field.
+/// Reads NAME from `path`, which is `acquirers.NAME.name`.
 fn name(reader: &mut Reader, path: &str) -> Option<AcquirerName> {
     let table = path.strip_suffix(".name")?;
     let (_, name) = table.split_once('.')?;
@@ -312,7 +314,8 @@ fn is_efi(kind: Option<AcquirerKind>) -> bool {
     kind == Some(AcquirerKind::Efi)
 }
 
-/// Returns `true` if the kind is the Central Bank's API Pix or unknown, so that of an unknown kind only the kind is a mistake.
+/// Returns `true` if the kind is the Central Bank's API Pix. Also returns `true` for an unknown kind, so that only the kind is reported as
+/// a mistake, and not each key for `bacen`.
 fn is_bacen(kind: Option<AcquirerKind>) -> bool {
     matches!(kind, None | Some(AcquirerKind::Bacen))
 }

@@ -1,4 +1,4 @@
-//! Crypto: the processor, the source of BRL per USD, and the spread.
+//! Crypto: the processor, the source of the exchange rate of USD in BRL, and the spread.
 
 use std::convert::Infallible;
 
@@ -42,11 +42,11 @@ keys! {
         kind: ProcessorKind = text("nowpayments", ProcessorKind::parse).required("give `nowpayments`");
         /// The base address of the processor's API, without `/v1`.
         base_url: String = processor_url().default("https://api.nowpayments.io");
-        /// The API key. Deposits are readable only with the key that created them.
+        /// The API key at the processor. A deposit is readable only with the API key that created it.
         api_key: Secret = secret_text().required("");
         /// The secret that verifies the signatures of the processor's callbacks (IPN).
         ipn_secret: Secret = secret_text().required("");
-        /// The e-mail of the account's login, which withdrawals and the lists of the processor's API require.
+        /// The e-mail of the login at the processor. Withdrawals and the lists of the processor's API require this login.
         email: String = text("text", |text| Ok::<_, Infallible>(text.to_owned())).required("");
         /// The password of the login.
         password: Secret = secret_text().required("");
@@ -56,7 +56,7 @@ keys! {
 }
 
 keys! {
-    /// The source of BRL per USD.
+    /// The source of the exchange rate of USD in BRL.
     #[derive(Debug, Clone)]
     pub struct PtaxSettings {
         /// The base address of the Central Bank's service of exchange rates (PTAX), up to `/odata`.
@@ -71,7 +71,7 @@ keys! {
         /// The spread in percent, from 0 to 10. The spread lowers the worth of a deposit's coins, and raises the cost of
         /// a withdrawal's coins. `cais account crypto-spread` sets another spread for an account.
         spread: Percentage = text("text with a percentage such as `\"1.5\"`, 0 to 10", parse_spread).default("1");
-        /// The source of BRL per USD.
+        /// The source of the exchange rate of USD in BRL.
         ptax: PtaxSettings = PtaxSettings::read;
         /// The processor. `None` if no processor is configured.
         processor: Option<ProcessorConfig> = |reader: &mut Reader, path: &str| {
@@ -81,7 +81,7 @@ keys! {
     }
 }
 
-/// Returns `true` if a source has any key of the processor.
+/// Returns `true` if any key of the processor is set.
 fn has_processor(reader: &Reader, table: &str) -> bool {
     reader.keys(table).iter().any(|key| !WITHOUT_PROCESSOR.contains(&key.as_str()))
 }

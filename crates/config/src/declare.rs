@@ -56,7 +56,7 @@ pub struct Kind<T> {
     read: Read<T>,
 }
 
-/// The value of a key for which no source has a value.
+/// The treatment of a key that no source sets.
 pub enum Absent<T> {
     /// The text of the default, which is read like a given value.
     Default(String),
@@ -119,7 +119,7 @@ impl<T> Key<T> {
         Self { shown_default: Some(text), ..self }
     }
 
-    /// Requires a value if the condition is met.
+    /// Makes the key required if `condition` is `true`.
     pub fn required_if(self, condition: bool, advice: &'static str) -> Self {
         if condition { Self { absent: Absent::Missing(advice), ..self } } else { self }
     }
@@ -139,12 +139,13 @@ pub fn text<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Result<
     })
 }
 
-/// Declares a text that is never shown, set directly or as a file that contains it. The error of `parse` must not repeat the text.
+/// Declares a secret, which is never shown. The key contains the secret, or the key with the suffix `_file` names a file with the secret.
+/// The error of `parse` must not repeat the secret.
 pub fn secret<T: 'static, E: Display>(takes: &str, parse: impl Fn(&str) -> Result<T, E> + 'static) -> Kind<T> {
     masked_secret(takes, parse, |_| MASK.to_owned())
 }
 
-/// Declares a secret. `masked` returns a form of the secret that may be shown.
+/// Declares a secret of which `masked` returns a form that may be shown, such as a URL without its password.
 pub fn masked_secret<T: 'static, E: Display>(
     takes: &str,
     parse: impl Fn(&str) -> Result<T, E> + 'static,

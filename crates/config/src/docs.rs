@@ -6,7 +6,7 @@ use crate::reader::{Described, FILE_SUFFIX, Reader};
 use crate::source::{Sources, variable};
 use crate::{Config, acquirers, crypto};
 
-/// The segment of a key for a name that the operator chooses.
+/// The text that stands in keys for the operator's name of an acquirer, as in `acquirers.NAME.kind`.
 const NAME: &str = "NAME";
 
 /// Returns the page `docs/CONFIGURATION.md`.

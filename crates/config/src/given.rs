@@ -1,4 +1,4 @@
-//! A value in the form of its source: typed in a TOML file, a text in all other sources.
+//! A value in the form of its source. TOML files contain numbers, booleans, texts and arrays; all other sources contain only texts.
 
 use figment::value::{Tag, Value};
 
@@ -6,7 +6,7 @@ use figment::value::{Tag, Value};
 #[derive(Debug)]
 pub struct Given {
     value: Value,
-    /// `true` if the source has no other type than text.
+    /// `true` if the source contains only texts.
     is_text: bool,
 }
 

@@ -18,10 +18,10 @@ pub enum InstallationError {
     OtherWorld {
         /// The world that the first start recorded.
         recorded: String,
-        /// The world of this start.
+        /// The world that the configuration selects.
         asked: World,
     },
-    /// The key differs from that of the first start.
+    /// The master key differs from the key of the first start.
     #[error(
         "the master key in {origin} is not the key of this database: every API key would be refused, and no webhook could be signed. Give the key that the database was set up with"
     )]
@@ -29,7 +29,7 @@ pub enum InstallationError {
         /// The file or the variable that the key was read from.
         origin: String,
     },
-    /// The database has a master key, but the key is not found.
+    /// The database was set up with a master key, but neither the configuration nor the data directory contains a master key.
     #[error(
         "{file} does not exist, and the database was set up with a master key: restore the file from its backup, or give the key in CAIS_MASTER_KEY or `master_key_file`. With a new key every API key would be refused"
     )]
@@ -56,7 +56,7 @@ const fn advice(asked: World) -> &'static str {
     }
 }
 
-/// Compares the recorded world of a database with the requested world.
+/// Compares the world that the database recorded with `asked`, the world that the configuration selects.
 ///
 /// # Errors
 /// [`InstallationError::OtherWorld`].
@@ -66,7 +66,7 @@ pub fn compare_world(recorded: &str, asked: World) -> Result<(), InstallationErr
 }
 
 impl Config {
-    /// Returns the configured master key, else that of the data directory; `None` if neither exists.
+    /// Returns the configured master key, otherwise the master key in the data directory. Returns `None` if neither exists.
     ///
     /// # Errors
     /// [`InstallationError::MasterKey`].
@@ -77,8 +77,9 @@ impl Config {
         }
     }
 
-    /// Compares the found master key with the check value of a database. Returns `false` if the database has no check value yet. The next
-    /// start then records the value, and creates the key if none exists.
+    /// Compares `key`, the result of [`Config::find_master_key`], with `recorded`, the check value in the database. Returns `true` if they
+    /// match, and `false` if the database has no check value yet. In the second case the next start of the service records the value, and
+    /// creates a key if none exists.
     ///
     /// # Errors
     /// [`InstallationError::OtherMasterKey`], [`InstallationError::LostMasterKey`].

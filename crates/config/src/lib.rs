@@ -138,7 +138,8 @@ keys! {
         sandbox: bool = flag().default("false");
         /// At shutdown `/readyz` answers 503 for this number of seconds before the service stops accepting connections, so
         /// that a load balancer sees the change.
-        // A load balancer that probes every two seconds probes twice in five seconds. Without other nodes the delay has no purpose.
+        // The default is 5 seconds, because a load balancer that probes every two seconds then probes twice. With SQLite or the sandbox
+        // there is no other node to which it could send requests, so the default is 0.
         drain_delay_s: u32 = number(0..=60)
             .default(if is_sqlite(database_url.as_ref()) || sandbox == Some(true) { "0" } else { "5" })
             .default_shown("5 with PostgreSQL and an acquirer, else 0");
@@ -202,12 +203,12 @@ impl Config {
     }
 }
 
-/// Returns the problem of the data directory. Returns `None` if the directory can be used, or if its setting is invalid. The check leaves no
-/// file in the directory.
+/// Returns the problem of the data directory. Returns `None` if the directory can be used. Also returns `None` if the key `data_dir` has no
+/// valid value, which [`Config::load`] reports. The check leaves no file in the directory.
 #[must_use]
 pub fn data_dir_problem(sources: &Sources) -> Option<Problem> {
     let mut reader = Reader::new(sources.merge().ok()?);
-    // Other mistakes are reported by [`Config::load`].
+    // `Config::load` reports the mistakes of all keys.
     let _config = Config::read(&mut reader, "");
     let entry = reader.effective().iter().find(|entry| entry.key == DATA_DIR)?;
     let what = directory::problem(Path::new(&entry.value))?;

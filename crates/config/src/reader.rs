@@ -15,7 +15,7 @@ use crate::source;
 const NOT_SET: &str = "not set";
 /// The origin of a default.
 pub const DEFAULT: &str = "default";
-/// The suffix of a key whose value is a file with the secret.
+/// The suffix of the key that names a file with a secret, as in `master_key_file` for `master_key`.
 pub const FILE_SUFFIX: &str = "_file";
 /// Largest file that may contain a secret, in bytes.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
@@ -31,7 +31,7 @@ pub struct Effective {
     pub origin: String,
     /// `true` for a number or a boolean; `false` for a text, even if the text looks like a number.
     pub is_literal: bool,
-    /// `true` if the value is a file that holds a secret.
+    /// `true` if the value is the path of a file with a secret.
     pub is_secret_file: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct Described {
     pub takes: String,
     /// The default; empty without one.
     pub default: String,
-    /// `true` for a secret, which may be set as a file.
+    /// `true` for a secret, which a file may contain.
     pub is_secret: bool,
     /// The meaning.
     pub text: String,
@@ -82,7 +82,7 @@ impl Reader {
         Self { figment, problems: Vec::new(), effective: Vec::new(), described: Vec::new() }
     }
 
-    /// Returns the names of the entries in a table such as `acquirers`.
+    /// Returns the names of the tables in a table, such as the names of the acquirers in `acquirers`.
     pub fn names(&self, table: &str) -> Vec<String> {
         match self.figment.find_value(table) {
             Ok(Value::Dict(_, entries)) => {
@@ -116,7 +116,7 @@ impl Reader {
         self.problems.push(Problem { key: path.to_owned(), what: what.into(), origin });
     }
 
-    /// Records a problem for every value that no key has read, and returns all problems.
+    /// Records a problem for every value that belongs to no declared key, and returns all problems.
     pub fn finish(mut self) -> Problems {
         let mut leaves = Vec::new();
         if let Ok(root) = self.figment.data()
@@ -218,7 +218,7 @@ impl<T> Key<T> {
     }
 }
 
-/// Returns the content of a file with a secret, without surrounding white space.
+/// Returns the content of a file with a secret, without white space around it.
 ///
 /// # Errors
 /// The rule that the file breaks.

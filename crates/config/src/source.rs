@@ -1,4 +1,4 @@
-//! The sources of values. Environment variables override the TOML file, and a command's own settings override both.
+//! The sources of values. Environment variables override the TOML file. Values that a command sets, such as `--sandbox`, override both.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -17,24 +17,24 @@ const SEPARATOR: &str = "__";
 const CONFIG_VARIABLE: &str = "CAIS_CONFIG";
 /// The name of the provider of environment variables.
 const ENVIRONMENT: &str = "environment";
-/// The name of the provider of a command's own settings.
+/// The name of the provider of values that a command sets.
 const COMMAND: &str = "command line";
 
 /// The sources of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    /// The file from the command line.
+    /// The file of `--config`.
     pub file: Option<PathBuf>,
     /// The environment variables, as names and values.
     pub variables: Vec<(String, String)>,
-    /// Keys and values that override all other sources.
+    /// Keys and values that the command sets. They override all other sources.
     pub overrides: Vec<(String, String)>,
     /// The contents of the file after the first read, because a pipe has no contents at a second read.
     pub(crate) text: OnceLock<String>,
 }
 
 impl Sources {
-    /// Returns the sources of this process: `file` from the command line, and the environment variables with `CAIS_`.
+    /// Returns the sources of this process: `file`, which is the file of `--config`, and the environment variables with `CAIS_`.
     #[must_use]
     pub fn of_process(file: Option<PathBuf>) -> Self {
         let variables = std::env::vars_os()
@@ -68,7 +68,7 @@ impl Sources {
     /// Returns all values, merged.
     ///
     /// # Errors
-    /// The [`Problem`] of a file that cannot be read or is not TOML. No other key can be checked then.
+    /// The [`Problem`] of a file that cannot be read or is not TOML. Then no key can be checked.
     pub(crate) fn merge(&self) -> Result<Figment, Problem> {
         let mut figment = Figment::new();
         if let Some(path) = self.file() {
@@ -96,8 +96,8 @@ impl Sources {
     }
 }
 
-/// Returns `true` for a variable that Kubernetes sets for a Service named `cais`. Examples are `CAIS_SERVICE_HOST`,
-/// `CAIS_PORT_8080_TCP`, and `CAIS_PORT` with a URL in place of a number.
+/// Returns `true` for a variable that Kubernetes sets for a Service named `cais`, and that is no key of the configuration. Examples are
+/// `CAIS_SERVICE_HOST`, `CAIS_PORT_8080_TCP`, and `CAIS_PORT` if its value is a URL.
 fn is_injected(name: &str, value: &str) -> bool {
     let of_service = name.starts_with("CAIS_SERVICE_") || name.starts_with("CAIS_PORT_");
     of_service || (name == "CAIS_PORT" && value.contains("://"))
@@ -161,7 +161,7 @@ pub(crate) fn variable(path: &str) -> String {
     format!("{PREFIX}{}", path.to_ascii_uppercase().replace('.', SEPARATOR))
 }
 
-/// Returns the origin of a value, for people.
+/// Returns the origin of a value as messages show it: a variable, a file, `command line` or `default`.
 pub(crate) fn origin(figment: &Figment, path: &str, tag: Tag) -> String {
     match figment.get_metadata(tag) {
         Some(metadata) if metadata.name == ENVIRONMENT => variable(path),
@@ -174,7 +174,7 @@ pub(crate) fn origin(figment: &Figment, path: &str, tag: Tag) -> String {
     }
 }
 
-/// Returns `true` if the value is text only because its source has no other type.
+/// Returns `true` if the source of the value contains only texts: the environment, or the values that a command sets.
 pub(crate) fn is_text_source(figment: &Figment, tag: Tag) -> bool {
     figment.get_metadata(tag).is_some_and(|metadata| metadata.name == ENVIRONMENT || metadata.name == COMMAND)
 }

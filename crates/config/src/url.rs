@@ -1,4 +1,4 @@
-//! Checks the URLs of a configuration: scheme and host, and no user, query or fragment.
+//! Checks that the URLs of a configuration have a scheme and a host, and no user, query or fragment.
 
 use std::net::IpAddr;
 

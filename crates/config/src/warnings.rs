@@ -16,7 +16,7 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// The name of the warning about a file with a secret that every user of the machine can read.
 pub const SECRET_FILE_READABLE: &str = "secret_file_readable";
-/// The name of the warning about a client certificate that expires soon. The crate `app` adds this warning, because it reads certificates.
+/// The name of the warning about a client certificate that expires soon. The crate `app`, which reads certificates, adds this warning.
 pub const CERTIFICATE_EXPIRES: &str = "certificate_expires";
 /// The stable names of all warnings, in the log and in the output of `config check`.
 pub const NAMES: [&str; 10] = [
@@ -37,7 +37,7 @@ pub const NAMES: [&str; 10] = [
 pub struct Warning {
     /// The stable name, one of [`NAMES`].
     pub name: &'static str,
-    /// The key.
+    /// The configuration key.
     pub key: String,
     /// The risk and its remedy; never a secret.
     pub what: String,
@@ -102,7 +102,8 @@ pub fn warnings(config: &Config) -> Vec<Warning> {
     found
 }
 
-/// Returns the risk of the public URL if a real acquirer is configured. Acquirers with plain http are simulators on this machine.
+/// Returns the risk of the public URL. Returns `None` if the URL is safe, or if no real acquirer is configured: an acquirer with plain http
+/// is a simulator on this machine.
 fn public_url_risk(config: &Config) -> Option<&'static str> {
     if !config.acquirers.iter().any(|acquirer| acquirer.base_url.starts_with("https://")) {
         return None;

@@ -9,7 +9,7 @@ use super::{Config, Problem};
 pub enum World {
     /// Play money of the built-in sandbox.
     Sandbox,
-    /// Money at acquirers.
+    /// Real money at acquirers.
     Live,
 }
 
@@ -34,7 +34,8 @@ impl Config {
     /// Returns the world that the configuration selects.
     ///
     /// # Errors
-    /// A [`Problem`] that names both choices if neither is set. The sandbox is never a default.
+    /// A [`Problem`] if neither the sandbox nor an acquirer is configured. The problem names both choices, because the sandbox is never a
+    /// default.
     pub fn world(&self) -> Result<World, Problem> {
         if self.sandbox {
             Ok(World::Sandbox)
