@@ -19,7 +19,7 @@ pub enum WriteEndpointError {
     Store(#[from] StoreError),
 }
 
-/// The reason why no delivery was queued.
+/// The reason why no test or resend was queued.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendAgainError {
     /// The account is not permitted to write.
@@ -37,7 +37,7 @@ pub enum SendAgainError {
     /// Too many tests and resends are waiting for the endpoint.
     #[error("at most {MAX_WAITING_REQUESTS} tests and resends of a webhook endpoint wait at a time")]
     TooMany,
-    /// No active endpoint had a delivery of the event, or subscribes to its type.
+    /// No active endpoint is a receiver of the resent event. [`super::resend_event()`] describes the receivers.
     #[error("no active webhook endpoint receives this event")]
     NoReceiver,
     /// The store failed.

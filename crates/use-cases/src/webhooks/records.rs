@@ -22,7 +22,7 @@ pub(super) fn update(endpoint: &Endpoint, at: Timestamp) -> ChangeSet {
     change
 }
 
-/// Returns the endpoint as it is stored after a write, with the next version.
+/// Returns the endpoint with its next version, which the store assigns when it writes the endpoint.
 pub(super) fn stored(endpoint: Endpoint) -> Endpoint {
     Endpoint { version: endpoint.version.saturating_add(1), ..endpoint }
 }
@@ -32,7 +32,8 @@ pub(super) fn of(endpoint: &Endpoint, key: ReservationKey) -> Reservation {
     Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() }
 }
 
-/// Returns the row of the audit log for a change of an endpoint in the dashboard.
+/// Returns the row of the audit log for a change of an endpoint in the dashboard. `before` is `None` for a new
+/// endpoint. If the change deletes the endpoint, the row has no state after the change.
 pub(super) fn audited(
     ports: &Ports,
     (operator, action): (&Operator, &'static str),
@@ -61,7 +62,8 @@ pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
     secret
 }
 
-/// Adds tests or resends to the queue. Either all of them are added, or none.
+/// Queues the tests or resends. If more than [`MAX_WAITING_REQUESTS`] would wait for one endpoint, queues none of them
+/// and returns [`SendAgainError::TooMany`].
 pub(super) async fn put(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, SendAgainError> {
     let put = ports.deliveries.put(new, Some(MAX_WAITING_REQUESTS)).await.map_err(StoreError::from)?;
     put.ok_or(SendAgainError::TooMany)

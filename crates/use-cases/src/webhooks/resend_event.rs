@@ -12,11 +12,12 @@ use crate::ports::Ports;
 use crate::store_error::StoreError;
 
 /// Sends the event again with the same bytes. The receivers are the active endpoints that had a delivery of the event,
-/// or that subscribe to its type now. A cancelled delivery stays cancelled. If one endpoint would exceed its limit of
-/// waiting resends, no endpoint receives the event.
+/// or that subscribe to its type now. An endpoint whose delivery of the event was cancelled is not a receiver. Returns
+/// the deliveries to the receivers.
 ///
 /// # Errors
-/// [`SendAgainError`]. If no endpoint receives the event, the error is `NoReceiver`.
+/// [`SendAgainError`]. If there is no receiver, the error is `NoReceiver`. If one receiver would exceed its limit of
+/// waiting tests and resends, the error is `TooMany`, and nothing is sent to any receiver.
 pub async fn resend_event(ports: &Ports, account: &Account, event: EventId) -> Result<Vec<Delivery>, SendAgainError> {
     account.permit_write()?;
     let event = ports.queries.find_event(account.id, event).await.map_err(StoreError::from)?;

@@ -1,5 +1,5 @@
 //! Rotates the secret of an endpoint. For a limited time the previous secret also signs, so that the receiver can
-//! change to the new one.
+//! change to the new secret.
 
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::Account;
@@ -11,8 +11,9 @@ use super::records::{audited, new_secret, stored, update, visible};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 
-/// Creates a new secret for the endpoint, and returns it. The secret cannot be read later. The previous secret also
-/// signs for `grace_s` seconds, at most [`cais_domain::merchant::webhook::MAX_GRACE_S`].
+/// Creates a new secret for the endpoint. Returns the endpoint and the secret, which cannot be read later. The previous
+/// secret also signs for `grace_s` seconds. The caller must check that `grace_s` is at most
+/// [`cais_domain::merchant::webhook::MAX_GRACE_S`].
 ///
 /// # Errors
 /// [`WriteEndpointError`].
@@ -33,8 +34,8 @@ pub async fn rotate(
     Err(StoreError::contended().into())
 }
 
-/// Returns the endpoint with its new secret as the store will have it, and the change set. A change of an `operator`
-/// has a row of the audit log.
+/// Prepares a rotation. Returns the endpoint as it will be stored, its new secret, and the change set to commit. If an
+/// `operator` makes the change, the change set contains a row of the audit log.
 pub(crate) fn prepare(
     ports: &Ports,
     operator: Option<&Operator>,

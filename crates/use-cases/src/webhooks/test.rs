@@ -11,7 +11,7 @@ use super::error::SendAgainError;
 use super::records::{put, queue, visible};
 use crate::ports::Ports;
 
-/// Sends a test to the endpoint. The test is due at once and has one attempt.
+/// Sends a test event to the endpoint. Its delivery is due at once and has only one attempt.
 ///
 /// # Errors
 /// [`SendAgainError`]. The endpoint must be active.
@@ -38,7 +38,7 @@ pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<De
     })
 }
 
-/// Returns the delivery of a test, with this id and created at `at`.
+/// Returns a new delivery of a test event. `id` is the id of the delivery, and `event` the id of the test event.
 pub(super) fn delivery(endpoint: &Endpoint, id: DeliveryId, event: EventId, at: Timestamp) -> NewDelivery {
     NewDelivery { id, queue: queue(endpoint), event, kind: EventType::WebhookTest, sequence: None, at }
 }

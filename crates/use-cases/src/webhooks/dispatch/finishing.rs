@@ -1,4 +1,5 @@
-//! The outcomes that are not stored yet. Only one batch is written at a time, and a failed batch is retried.
+//! The outcomes that are not stored yet. Only one batch of outcomes is written at a time. If its write fails, its
+//! outcomes are written again.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,10 +8,11 @@ use cais_ports::{FinishedAttempt, Health, QueryError};
 
 /// The largest number of outcomes in one batch.
 const BATCH: usize = 256;
-/// The number of attempts to store an outcome, about one per second. After the last attempt the lease of the delivery
-/// is over, and the delivery is sent again.
+/// The largest number of writes of one outcome, about one per second. After the last write the lease of the delivery is
+/// over, and the delivery is sent again.
 const TRIES: u32 = 30;
-/// The number of attempts after a stop. The attempts follow each other at once, because no tick follows a stop.
+/// The largest number of writes of one outcome after a stop. Writes before the stop count too. The writes follow each
+/// other at once, because no tick follows a stop.
 const TRIES_AFTER_STOP: u32 = 3;
 
 /// An outcome that is not stored yet.
@@ -34,7 +36,7 @@ impl Finishing {
         Self { waiting: VecDeque::new(), batch: BATCH, under_way: false }
     }
 
-    /// Returns whether all outcomes are stored.
+    /// Returns whether no outcome waits and no batch is being written.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && !self.under_way
     }
@@ -60,10 +62,11 @@ impl Finishing {
         self.batch = BATCH;
     }
 
-    /// Puts the outcomes of a failed batch before all other waiting outcomes. Returns the outcomes that are lost.
+    /// Puts the outcomes of a failed batch before all other waiting outcomes. Returns the lost outcomes: those that are
+    /// not written again.
     ///
-    /// If the store cannot read a row of the batch, the next batch has half the size. Finally the damaged row is alone
-    /// in its batch, and only its outcome is lost.
+    /// If a row in the store is damaged, the next batch has half as many outcomes. Finally the outcome that needs the
+    /// damaged row is alone in its batch, and only this outcome is lost.
     pub(super) fn on_failure(
         &mut self,
         batch: Vec<Unwritten>,
@@ -89,8 +92,8 @@ impl Finishing {
     }
 }
 
-/// Keeps only the last change of health of each endpoint. If the last change is a failure, the success before it is
-/// kept too, because that success ends the earlier period of failures.
+/// Keeps the last change of health of each endpoint, and sets its earlier changes to `Unchanged`. If the last change is
+/// `Failing`, the last `Healthy` before it is kept too, because it ends the earlier period of failures.
 fn keep_last_health(batch: &mut [Unwritten]) {
     let mut latest: HashMap<(EndpointId, i64), Health> = HashMap::new();
     for Unwritten { finished, .. } in batch.iter_mut().rev() {

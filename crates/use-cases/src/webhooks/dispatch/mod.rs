@@ -1,28 +1,30 @@
 //! Delivers events to webhook endpoints. Each node has one task, which claims due deliveries, calls the receivers and
 //! stores the outcomes.
 //!
+//! Each endpoint has one queue of deliveries. A delivery occupies a slot from its claim until its outcome is stored.
+//!
 //! The steps of a delivery:
 //!
 //! 1. **Hint.** A commit creates deliveries, and the store returns their queues as a hint. The caller of [`run`] sends
-//!    the hint as [`Signal::Hint`]. Each endpoint has one queue. Retries, and deliveries that another node left, have no
-//!    hint: after a [`Signal::Tick`] the task reads the queues with due deliveries.
+//!    the hint as [`Signal::Hint`]. Retries, and deliveries that another node did not finish, have no hint. To find
+//!    them, the task reads the queues with due deliveries after a [`Signal::Tick`].
 //! 2. **Mark.** `EndpointQueues::mark` adds the queue to the waiting list, unless the list already contains the queue.
 //!    If the endpoint has no free slot, the queue is set aside until step 7.
-//! 3. **Pick.** `EndpointQueues::next_claim` takes queues from the waiting list whose endpoints have free slots. All
-//!    queues of a claim have endpoints of the same class.
-//! 4. **Claim.** The store leases due deliveries of these queues to this node. At most one claim is in flight.
-//!    `EndpointQueues::on_claimed` gives each delivery a slot.
+//! 3. **Pick.** `EndpointQueues::next_claim` takes waiting queues for a claim, if their endpoints have free slots. All
+//!    endpoints of a claim have the same class: healthy, unknown or slow.
+//! 4. **Claim.** The store leases due deliveries of these queues to this node. `EndpointQueues::on_claimed` gives each
+//!    delivery a slot.
 //! 5. **Call.** `attempt::call` renders the event, signs it and sends it to the receiver. `EndpointQueues::on_attempt`
 //!    classifies the endpoint.
-//! 6. **Finish.** `AttemptResult::consequences` decides the outcome: success, retry or failure. A failure can also
-//!    disable the endpoint. `Finishing` collects outcomes, and the store writes one batch at a time.
+//! 6. **Finish.** `AttemptResult::consequences` decides the outcome: success, retry or failure. A failed attempt can
+//!    also disable the endpoint. `Finishing` collects the outcomes, and the store writes them in batches.
 //! 7. **Free.** `EndpointQueues::release` frees the slot. A queue that was set aside returns to the waiting list.
 //!
-//! The task never waits for a single receiver: all calls run concurrently, also with the requests to the store. At most
+//! The task never waits for a single receiver: calls to receivers and requests to the store run concurrently. At most
 //! one claim and one batch of outcomes are at the store at a time. Three limits hold:
-//! - [`DispatchLimits::in_flight`]: the slots of all deliveries from claim to stored outcome;
+//! - [`DispatchLimits::in_flight`]: the slots of this node;
 //! - [`DispatchLimits::per_endpoint`]: the slots of one endpoint;
-//! - the share of the slots that slow and unknown endpoints may use.
+//! - the share of the slots that slow and unknown endpoints may use (table in `endpoint_queues`).
 //!
 //! | file | contains |
 //! |---|---|
@@ -53,12 +55,12 @@ use dispatcher::Dispatcher;
 /// The limits of the dispatcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DispatchLimits {
-    /// The largest number of deliveries of this node that are claimed and whose outcome is not stored.
+    /// The number of slots of this node: the largest number of its claimed deliveries whose outcome is not stored.
     pub in_flight: usize,
-    /// The largest number of deliveries in flight to one endpoint. Each node uses at most this number, and the store
-    /// enforces it over all nodes.
+    /// The largest number of deliveries in flight to one endpoint, over all nodes together. The store enforces this
+    /// limit.
     pub per_endpoint: u32,
-    /// The time for which a claimed delivery belongs to this node: twice the longest attempt.
+    /// The time for which a claimed delivery belongs to this node: by default, twice the 15 s limit of an attempt.
     pub lease: SignedDuration,
 }
 
@@ -71,15 +73,17 @@ impl Default for DispatchLimits {
 /// An input of the dispatcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signal {
-    /// About one second has passed. The dispatcher reads due deliveries, and retries requests to the store that failed.
+    /// About one second has passed. The dispatcher reads the queues with due deliveries, and retries failed requests to
+    /// the store.
     Tick,
     /// Deliveries were created in these queues.
     Hint(Vec<EndpointQueue>),
-    /// Stops new claims. The dispatcher ends when no work is in flight. The end of the signals has the same effect.
+    /// No new claim starts, and the dispatcher ends when no work is in flight. The end of the stream of signals has the
+    /// same effect.
     Stop,
 }
 
-/// Delivers events until a stop. Returns when all deliveries in flight are finished.
+/// Delivers events until [`Signal::Stop`], and then returns when no work is in flight.
 ///
 /// Failures of the store or of receivers do not end the dispatcher. If the outcome of a delivery cannot be stored, the
 /// delivery is sent again after its lease.
@@ -87,7 +91,7 @@ pub async fn run(ports: Ports, limits: DispatchLimits, mut signals: impl Stream<
     let mut dispatcher = Dispatcher::new(&ports, limits);
     let mut listening = true;
     while dispatcher.start() {
-        // Each turn polls the completions and the signals, so that many of one kind cannot delay the other kind.
+        // Each turn polls both the completions and the signals, so that neither delays the other.
         let (signal, completions) = poll_fn(|context| {
             let completions = dispatcher.poll(context);
             let signal = if listening { signals.poll_next_unpin(context) } else { Poll::Pending };

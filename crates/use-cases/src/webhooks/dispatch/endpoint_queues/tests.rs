@@ -12,7 +12,7 @@ use jiff::ToSpan as _;
 use super::*;
 use crate::webhooks::dispatch::samples::Receiver;
 
-/// Returns the start and the end of a call to a working receiver.
+/// Returns the start and the end of a fast call.
 fn in_time() -> (Timestamp, Timestamp) {
     (start(), start() + 20.milliseconds())
 }
@@ -27,7 +27,7 @@ fn queues_of(in_flight: usize) -> EndpointQueues {
 }
 
 /// Completes a claim with the deliveries that a store would return. `due` has the number of due deliveries of each
-/// receiver. Returns the deliveries that have a slot.
+/// receiver. Returns the deliveries that received a slot.
 fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver, usize)]) -> Vec<ClaimedDelivery> {
     let mut got = Vec::new();
     for queue in &request.queues {
@@ -40,7 +40,7 @@ fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver,
     queues.on_claimed(request, got, start())
 }
 
-/// Answers all further claims without deliveries.
+/// Completes all further claims as if the store had no due deliveries.
 fn nothing_more(queues: &mut EndpointQueues) {
     while let Some(request) = queues.next_claim() {
         queues.on_claimed(&request, Vec::new(), start());
@@ -84,7 +84,7 @@ fn queue_is_claimed_once_per_mark() {
 
     queues.mark(receiver.queue());
     claim(&mut queues, &request, &[(&receiver, 0)]);
-    assert!(queues.next_claim().is_some(), "a mark during the claim may name newer deliveries");
+    assert!(queues.next_claim().is_some(), "the queue may have deliveries that the claim did not read");
     assert_eq!(queues.next_claim(), None);
 }
 
@@ -99,6 +99,7 @@ fn healthy_endpoint_gets_all_its_slots_and_others_fewer() {
     while let Some(request) = queues.next_claim() {
         slots.insert(request.queues[0], (request.per_endpoint, request.limit));
     }
+    // For each queue: the slots of its endpoint, and the largest number of deliveries of the claim.
     let expected = HashMap::from([(good.queue(), (8, 128)), (new.queue(), (1, 128)), (bad.queue(), (2, 64))]);
     assert_eq!(slots, expected);
 }
@@ -116,7 +117,7 @@ fn full_queue_is_claimed_again_when_a_slot_is_free() {
     assert_eq!(queues.next_claim(), None, "a mark gives no slot");
 
     queues.on_attempt(&under_way[0].key, AttemptStatus::Succeeded, in_time());
-    assert_eq!(queues.next_claim(), None, "the store still counts the delivery");
+    assert_eq!(queues.next_claim(), None, "the slot is used until the outcome is stored");
     queues.release(&under_way[0].key);
     assert_eq!(queues.next_claim().unwrap().queues, [receiver.queue()]);
 }
@@ -130,9 +131,10 @@ fn queue_that_filled_its_free_slots_is_claimed_again() {
     let under_way = claim(&mut queues, &request, &[(&receiver, 100)]);
     queues.release(&under_way[0].key);
     let request = queues.next_claim().unwrap();
-    // The other deliveries ended meanwhile.
+    // While the claim is in flight, the other deliveries end. The store returns one delivery, because one slot was free
+    // when the claim was made.
     under_way.iter().skip(1).for_each(|one| queues.release(&one.key));
-    assert_eq!(queues.on_claimed(&request, receiver.deliveries(1), start()).len(), 1, "one slot was free");
+    assert_eq!(queues.on_claimed(&request, receiver.deliveries(1), start()).len(), 1);
     assert_eq!(queues.next_claim().unwrap().queues, [receiver.queue()]);
 }
 
@@ -151,19 +153,20 @@ fn slow_endpoints_leave_slots_to_healthy_and_unknown_ones() {
         }
         under_way
     };
-    assert_eq!(claim_all(&mut queues, &bad).len(), 4, "a quarter");
+    assert_eq!(claim_all(&mut queues, &bad).len(), 4, "slow endpoints have a quarter of the slots");
     let first = claim_all(&mut queues, &new);
-    assert_eq!(first.len(), 8, "half, one slot each");
-    // The calls hang, so these endpoints become slow. Further unknown endpoints get no slots.
+    assert_eq!(first.len(), 8, "unknown endpoints have half of the slots, one each");
+    // The eight calls hang, so their endpoints become slow. The other unknown endpoints get no slots, because slow and
+    // unknown endpoints together already use three quarters.
     queues.classify_slow(start() + 2.seconds());
     assert_eq!(claim_all(&mut queues, &new), []);
-    assert_eq!(claim_all(&mut queues, &good).len(), 4, "the last quarter");
+    assert_eq!(claim_all(&mut queues, &good).len(), 4, "the last quarter is for healthy endpoints");
     assert_eq!((queues.in_flight, queues.next_claim()), (16, None), "all slots are used");
     for one in &first {
         queues.on_attempt(&one.key, AttemptStatus::Failed, in_time());
         queues.release(&one.key);
     }
-    assert_eq!(claim_all(&mut queues, &[]).len(), 8, "the queues that waited");
+    assert_eq!(claim_all(&mut queues, &[]).len(), 8, "the freed slots go to queues that waited");
 }
 
 #[test]
@@ -184,13 +187,13 @@ fn healthy_endpoint_is_reclassified_by_failure_or_slow_call() {
     assert_eq!(queues.class(slow.0.id), EndpointClass::Slow);
     queues.on_attempt(&under_way[1].key, AttemptStatus::Succeeded, in_time());
     queues.classify_slow(start() + 9.seconds());
-    assert_eq!(queues.class(slow.0.id), EndpointClass::Healthy, "the receiver was fast; the store is slow");
+    assert_eq!(queues.class(slow.0.id), EndpointClass::Healthy, "the call has ended; only the store is slow");
 
     queues.mark(slow.queue());
     let request = queues.next_claim().unwrap();
     let late = claim(&mut queues, &request, &[(&slow, 1)]).remove(0);
     queues.on_attempt(&late.key, AttemptStatus::Succeeded, too_slow());
-    assert_eq!(queues.class(slow.0.id), EndpointClass::Slow, "accepted after a slow call");
+    assert_eq!(queues.class(slow.0.id), EndpointClass::Slow, "the call was slow, although it succeeded");
 }
 
 #[test]
@@ -231,7 +234,7 @@ fn failing_endpoint_does_not_wait_for_slow_ones() {
         served.extend(claim(&mut queues, &request, &due).iter().map(|one| one.key.endpoint));
     }
     assert_eq!(served.iter().filter(|endpoint| **endpoint == failing.0.id).count(), 1);
-    assert_eq!(served.len(), 16 + 1, "a quarter hangs");
+    assert_eq!(served.len(), 16 + 1, "slow endpoints have a quarter of the slots");
 }
 
 #[test]
@@ -248,6 +251,7 @@ fn healthy_endpoints_share_the_second_half_of_the_slots() {
         .iter()
         .map(|receiver| under_way.iter().filter(|one| one.key.endpoint == receiver.0.id).count())
         .collect();
+    // Each endpoint has 8 slots until half of all slots are used, and then 2.
     assert_eq!(counts, [8, 8, 8, 8, 2, 2, 2, 2, 2, 2, 2, 2]);
 
     under_way.iter().for_each(|one| queues.release(&one.key));
@@ -269,8 +273,8 @@ fn queues_that_a_full_claim_did_not_reach_are_next() {
         queues.release(&one.key);
     }
     let next = queues.next_claim().unwrap();
-    // The claim ended at the eighth delivery. So the last two queues had none, and the fourth did not have all of its
-    // deliveries.
+    // The claim ended at its limit of eight deliveries. Queues 4 and 5 were not reached, so they are first. Queue 3
+    // received one of its two deliveries. Queues 0 to 2 had no free slot until the releases.
     let expected: Vec<EndpointQueue> =
         [4, 5, 3, 0, 1, 2].iter().map(|place: &usize| receivers[*place].queue()).collect();
     assert_eq!(next.queues, expected);
@@ -315,8 +319,8 @@ fn endpoint_that_is_being_disabled_is_not_claimed() {
     let (mut queues, receiver) = (queues_of(256), Receiver::new());
     queues.mark(receiver.queue());
     assert!(queues.begin_disabling(receiver.0.id));
-    assert!(!queues.begin_disabling(receiver.0.id), "once");
-    assert_eq!(queues.next_claim(), None, "also when it waited before");
+    assert!(!queues.begin_disabling(receiver.0.id), "its claims are already stopped");
+    assert_eq!(queues.next_claim(), None, "a queue that already waits is not claimed either");
     queues.mark(receiver.queue());
     assert_eq!(queues.next_claim(), None);
     queues.on_disabled(receiver.0.id);
@@ -343,7 +347,7 @@ fn unreadable_queue_is_isolated_by_halves() {
     assert_eq!(served, 36);
     assert!(rounds < 40, "{rounds} rounds");
     queues.mark(damaged);
-    assert!(queues.next_claim().is_some(), "a tick tries it again");
+    assert!(queues.next_claim().is_some(), "after a mark the queue is claimed again");
 }
 
 #[test]
@@ -375,7 +379,8 @@ fn queue_with_fewer_deliveries_than_slots_is_claimed_once_more() {
     for (given, asked_again) in [(1, false), (3, true)] {
         queues.mark(receiver.queue());
         let request = queues.next_claim().unwrap();
-        // Another node uses the other slots, or there are no more deliveries.
+        // The claim returns fewer deliveries than there are slots. With one delivery, the queue is assumed to be empty.
+        // With three, another node may use the other slots, so one more claim follows.
         for one in queues.on_claimed(&request, receiver.deliveries(given), start()) {
             assert_eq!(queues.next_claim(), None);
             queues.release(&one.key);
@@ -384,7 +389,7 @@ fn queue_with_fewer_deliveries_than_slots_is_claimed_once_more() {
         assert_eq!(again.is_some(), asked_again, "{given}");
         if let Some(request) = again {
             queues.on_claimed(&request, Vec::new(), start());
-            assert_eq!(queues.next_claim(), None, "once");
+            assert_eq!(queues.next_claim(), None, "one further claim");
         }
     }
 }

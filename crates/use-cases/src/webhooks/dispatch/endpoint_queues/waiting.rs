@@ -1,22 +1,22 @@
-//! The queues that wait for a claim. Each class of endpoints has a row, and each queue waits at most once.
+//! The queues that wait for a claim. Each class of endpoints has its own list, and a queue is in at most one list.
 
 use std::collections::{HashSet, VecDeque};
 
 use cais_ports::EndpointQueue;
 
-/// The class of an endpoint at this node. The last response decides it.
+/// The class of an endpoint at this node. The last attempt, or a call in flight, decides the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EndpointClass {
     /// The last attempt succeeded within two seconds.
     Healthy,
     /// The endpoint was not called yet, or the last attempt failed within two seconds.
     Unknown,
-    /// A call lasted two seconds or more.
+    /// The last attempt, or a call in flight, lasted two seconds or more.
     Slow,
 }
 
 impl EndpointClass {
-    /// Returns all classes. This class comes first.
+    /// Returns all three classes in their cyclic order, beginning with this class.
     pub(super) const fn and_others(self) -> [Self; 3] {
         match self {
             Self::Healthy => [Self::Healthy, Self::Unknown, Self::Slow],
@@ -36,26 +36,26 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Appends the queue to the row of its class, unless the queue already waits.
+    /// Appends the queue to the list of the class, unless the queue is already in a list.
     pub(super) fn push_back(&mut self, class: EndpointClass, queue: EndpointQueue) {
         if self.present.insert(queue) {
             self.row(class).push_back(queue);
         }
     }
 
-    /// Puts the queue first in the row of its class, unless the queue already waits.
+    /// Puts the queue first in the list of the class, unless the queue is already in a list.
     pub(super) fn push_front(&mut self, class: EndpointClass, queue: EndpointQueue) {
         if self.present.insert(queue) {
             self.row(class).push_front(queue);
         }
     }
 
-    /// Returns whether the row of the class is empty.
+    /// Returns whether the list of the class is empty.
     pub(super) fn is_empty(&mut self, class: EndpointClass) -> bool {
         self.row(class).is_empty()
     }
 
-    /// Removes and returns the first queue of the class.
+    /// Removes and returns the first queue in the list of the class.
     pub(super) fn pop(&mut self, class: EndpointClass) -> Option<EndpointQueue> {
         let queue = self.row(class).pop_front()?;
         self.present.remove(&queue);
