@@ -1,4 +1,5 @@
-//! The wire format of instants and amounts: RFC 3339 with milliseconds, and `"123.45"`.
+//! Formats of values. Requests and responses have instants of RFC 3339 with milliseconds, and amounts such as `"123.45"`. The journal (the
+//! state file) has other forms of some values.
 
 use cais_domain::money::Money;
 use jiff::Timestamp;
@@ -33,7 +34,7 @@ pub fn serialize_optional_instant<S: Serializer>(at: &Option<Timestamp>, seriali
     }
 }
 
-/// Parses an amount that matches `\d{1,10}\.\d{2}` exactly, as written by the API Pix.
+/// Parses an amount that matches `\d{1,10}\.\d{2}` exactly, the form of the API Pix.
 #[must_use]
 pub fn parse_strict_amount(text: &str) -> Option<Money> {
     let (integer, cents) = text.split_once('.')?;
@@ -43,7 +44,7 @@ pub fn parse_strict_amount(text: &str) -> Option<Money> {
     centavos(integer, cents)
 }
 
-/// Parses an amount of a control request: up to two decimals, with or without a point.
+/// Parses an amount of a tester's request, with no, one or two decimals: `10`, `10.5` or `10.50`.
 #[must_use]
 pub fn parse_lenient_amount(text: &str) -> Option<Money> {
     match text.split_once('.') {
@@ -64,7 +65,7 @@ fn centavos(integer: &str, cents: &str) -> Option<Money> {
     Some(Money::from_centavos(reais.checked_mul(100)?.checked_add(rest)?))
 }
 
-/// Amounts as the wire's text, for `#[serde(with = "wire::amount")]`.
+/// Amounts as text such as `"123.45"`, for `#[serde(with = "wire::amount")]`.
 pub mod amount {
     use cais_domain::money::Money;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -81,20 +82,20 @@ pub mod amount {
     /// Reads `"123.45"`.
     ///
     /// # Errors
-    /// If the text is not such an amount.
+    /// If the text does not have this form.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
         let text = String::deserialize(deserializer)?;
         super::parse_strict_amount(&text).ok_or_else(|| D::Error::custom("not an amount"))
     }
 }
 
-/// Amounts in the journal (the state file), in centavos. They may exceed the wire's ten digits. For
-/// `#[serde(with = "wire::centavos")]`.
+/// Amounts in the journal as integers in centavos, for `#[serde(with = "wire::centavos")]`. A balance has this form, because it may
+/// have more digits than [`amount`] accepts.
 pub mod centavos {
     use cais_domain::money::Money;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    /// Writes the integer.
+    /// Writes the number of centavos.
     ///
     /// # Errors
     /// Only errors of the serializer.
@@ -103,7 +104,7 @@ pub mod centavos {
         serializer.serialize_i64(amount.centavos())
     }
 
-    /// Reads the integer.
+    /// Reads the number of centavos.
     ///
     /// # Errors
     /// If the value is not an integer.
@@ -117,7 +118,7 @@ pub mod micros {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    /// Writes the integer.
+    /// Writes the number of microseconds.
     ///
     /// # Errors
     /// Only errors of the serializer.
@@ -125,7 +126,7 @@ pub mod micros {
         serializer.serialize_i64(at.as_microsecond())
     }
 
-    /// Reads the integer.
+    /// Reads the number of microseconds.
     ///
     /// # Errors
     /// If the value is not an integer, or is outside the range of [`Timestamp`].
@@ -134,12 +135,12 @@ pub mod micros {
     }
 }
 
-/// Optional instants in the journal, for `#[serde(with = "wire::optional_micros")]`.
+/// Optional instants in the journal, in the form of [`micros`], for `#[serde(with = "wire::optional_micros")]`.
 pub mod optional_micros {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-    /// Writes the integer, or null.
+    /// Writes the number of microseconds, or null.
     ///
     /// # Errors
     /// Only errors of the serializer.
@@ -148,7 +149,7 @@ pub mod optional_micros {
         at.map(Timestamp::as_microsecond).serialize(serializer)
     }
 
-    /// Reads the integer, or null.
+    /// Reads the number of microseconds, or null.
     ///
     /// # Errors
     /// If the value is not an integer, or is outside the range of [`Timestamp`].
@@ -158,7 +159,8 @@ pub mod optional_micros {
     }
 }
 
-/// Situations of infractions, stored in the journal by their DICT names, for `#[serde(with = "wire::situation")]`.
+/// Situations of infractions in the journal, by their names in DICT (the Central Bank's directory of Pix keys). For
+/// `#[serde(with = "wire::situation")]`.
 pub mod situation {
     use cais_domain::infraction::Situation;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -182,7 +184,7 @@ pub mod situation {
     }
 }
 
-/// Amounts as JSON numbers with both decimals, for `#[serde(with = "wire::number")]`.
+/// Amounts as JSON numbers with two decimals, for `#[serde(with = "wire::number")]`.
 pub mod number {
     use cais_domain::money::Money;
     use serde::{Serialize, Serializer, ser::Error};

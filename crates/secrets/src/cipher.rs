@@ -6,26 +6,27 @@ use cais_domain::merchant::webhook::SealedSecret;
 use cais_ports::{DecryptError, EncryptError, KeyedHash, SecretCipher, SigningSecret};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-/// The purpose of the derived key. Keys for other purposes are unrelated.
+/// The purpose under which [`KeyedHash`] derives the cipher's key. Keys for other purposes are unrelated.
 const PURPOSE: &str = "sealed-secrets";
-/// The text whose hash is the key.
+/// The text whose hash for [`PURPOSE`] is the key.
 const LABEL: &[u8] = b"aes-256-gcm";
 
-/// AES-256-GCM under one master key. An encrypted secret consists of a random nonce of 12 bytes, the ciphertext, and a
-/// tag of 16 bytes.
+/// AES-256-GCM under a key derived from the master key. An encrypted secret consists of a random nonce of 12 bytes, the
+/// ciphertext, and a tag of 16 bytes. The tag also covers the owner's id, so a secret opens only for its owner.
 pub struct Aes256GcmCipher {
     key: [u8; 32],
+    /// The source of random nonces.
     random: Arc<dyn KeyedHash>,
 }
 
 impl Aes256GcmCipher {
-    /// Returns the cipher. `keyed_hash` derives the cipher's key from the master key.
+    /// Creates a cipher. `keyed_hash` derives the cipher's key from the master key, and creates the random nonces.
     #[must_use]
     pub fn new(keyed_hash: Arc<dyn KeyedHash>) -> Self {
         Self { key: keyed_hash.hash(PURPOSE, LABEL).0, random: keyed_hash }
     }
 
-    /// Returns the cipher. The result is never `None`, because the key has the length that the algorithm requires.
+    /// Returns the algorithm with its key. Never `None`, because the key has the length that the algorithm requires.
     fn cipher(&self) -> Option<LessSafeKey> {
         UnboundKey::new(&AES_256_GCM, &self.key).ok().map(LessSafeKey::new)
     }

@@ -1,4 +1,4 @@
-//! The book of sent Pix, with indexes by `idEnvio`, end-to-end id and instant of acceptance, and of the unsettled Pix.
+//! All sent Pix, found by `idEnvio`, end-to-end id or instant of acceptance. The Pix that are not final have an index of their own.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -19,47 +19,48 @@ pub struct Sends {
     by_id: HashMap<Arc<str>, usize>,
     by_e2e: HashMap<Arc<str>, usize>,
     by_time: BTreeSet<(Timestamp, usize)>,
+    /// The Pix that are not final: the instant at which the Pix becomes final, and the Pix's position in `all`.
     in_process: BTreeSet<(Timestamp, usize)>,
 }
 
 impl Sends {
-    /// Returns all sends, in order of acceptance.
+    /// Returns all sent Pix, in order of acceptance.
     #[must_use]
     pub fn all(&self) -> &[Sent] {
         &self.all
     }
 
-    /// Returns the send with the client's `idEnvio`.
+    /// Returns the sent Pix with this `idEnvio`, the client's id.
     #[must_use]
     pub fn find(&self, send_id: &str) -> Option<&Sent> {
         self.all.get(*self.by_id.get(send_id)?)
     }
 
-    /// Returns the send with this end-to-end id.
+    /// Returns the sent Pix with this end-to-end id.
     #[must_use]
     pub fn find_by_end_to_end_id(&self, end_to_end_id: &str) -> Option<&Sent> {
         self.all.get(*self.by_e2e.get(end_to_end_id)?)
     }
 
-    /// Returns the return with this id, and its send.
+    /// Returns the return with this `rtrId`, and the sent Pix that was returned.
     #[must_use]
     pub fn find_return(&self, return_id: &str) -> Option<(&Sent, &SentReturn)> {
         let returns = self.all.iter().flat_map(|sent| sent.returns.iter().map(move |back| (sent, back)));
         returns.into_iter().find(|(_, back)| &*back.return_id == return_id)
     }
 
-    /// Returns the sends accepted in the inclusive period, oldest first.
+    /// Returns the sent Pix that were accepted in the period, oldest first. The period includes both ends.
     pub fn between(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = &Sent> {
         between(&self.by_time, from, to).filter_map(|position| self.all.get(position))
     }
 
-    /// Returns the instant at which the next send becomes final.
+    /// Returns the instant at which the next sent Pix becomes final; `None` if all are final.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         self.in_process.first().map(|(due, _)| *due)
     }
 
-    /// Returns a send that was due by `now` and is not final.
+    /// Returns the first sent Pix whose final outcome is due by `now` and not recorded yet.
     #[must_use]
     pub fn find_due(&self, now: Timestamp) -> Option<&Sent> {
         let (due, position) = self.in_process.first()?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire;
 
-/// The owner of the paid key.
+/// The owner of the Pix key that a Pix was sent to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipient {
     /// The Pix key in its normal form.
@@ -19,18 +19,18 @@ pub struct Recipient {
     pub document: Box<str>,
 }
 
-/// The reason a send ends as `NAO_REALIZADO`.
+/// The reason why a sent Pix ends as `NAO_REALIZADO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SendFailure {
-    /// The key belongs to another CPF or CNPJ than expected by the sender.
+    /// The sender expected another CPF or CNPJ than that of the key's owner.
     OtherOwner,
     /// The account is unknown to the recipient's institution.
     NoSuchAccount,
 }
 
 impl SendFailure {
-    /// Returns the code of the instant payment system (pacs.002, external status reason).
+    /// Returns the reason's code in the instant payment system (ISO 20022, message pacs.002).
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl SendFailure {
         }
     }
 
-    /// Returns the reason, for people.
+    /// Returns the reason as text for people.
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl SendFailure {
     }
 }
 
-/// The outcome of a send.
+/// The outcome of a sent Pix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SendOutcome {
@@ -57,7 +57,7 @@ pub enum SendOutcome {
     Processing,
     /// `REALIZADO`.
     Settled {
-        /// The instant.
+        /// The instant of the settlement.
         #[serde(with = "wire::micros")]
         at: Timestamp,
     },
@@ -66,7 +66,7 @@ pub enum SendOutcome {
 }
 
 impl SendOutcome {
-    /// Returns the status on the wire.
+    /// Returns the `status` for responses.
     #[must_use]
     pub const fn status(self) -> SendStatus {
         match self {
@@ -104,7 +104,7 @@ impl SendStatus {
     }
 }
 
-/// A part of a sent Pix returned by its recipient.
+/// A return of a sent Pix, or of a part of it, by the recipient.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentReturn {
     /// `rtrId`, 32 alphanumerics.
@@ -112,7 +112,7 @@ pub struct SentReturn {
     /// The amount.
     #[serde(with = "wire::amount")]
     pub amount: Money,
-    /// The instant of arrival.
+    /// The instant at which the money arrived.
     #[serde(with = "wire::micros")]
     pub at: Timestamp,
 }
@@ -135,13 +135,13 @@ pub struct Sent {
     /// The instant of acceptance.
     #[serde(with = "wire::micros")]
     pub requested_at: Timestamp,
-    /// The instant at which the send becomes final.
+    /// The instant at which the Pix becomes final.
     #[serde(with = "wire::micros")]
     pub settles_at: Timestamp,
-    /// The failure at `settles_at`, if any. The failure is decided at the acceptance, so that a restart does not change it.
+    /// The failure that occurs at `settles_at`, if any. It is chosen at the acceptance and stored, so a restart does not change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doom: Option<SendFailure>,
-    /// The outcome.
+    /// The outcome so far.
     pub outcome: SendOutcome,
     /// The returned parts, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -151,13 +151,13 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Returns the outcome of the send at `settles_at`.
+    /// Returns the outcome that the Pix has from `settles_at` on.
     #[must_use]
     pub fn destiny(&self) -> SendOutcome {
         self.doom.map_or(SendOutcome::Settled { at: self.settles_at }, SendOutcome::Failed)
     }
 
-    /// Returns the part of the amount that was not returned yet.
+    /// Returns the part of the amount that was not returned yet; `None` only if the amounts overflow.
     #[must_use]
     pub fn returnable(&self) -> Option<Money> {
         let back = Money::sum(self.returns.iter().map(|back| back.amount)).ok()?;

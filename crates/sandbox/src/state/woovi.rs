@@ -1,4 +1,4 @@
-//! The changes of Woovi's API in the institution's books.
+//! Applies the changes that requests to Woovi's API cause in the institution's books.
 
 use super::{
     Books, Inconsistent,
@@ -13,22 +13,22 @@ use crate::woovi::state::{
 };
 
 impl Books {
-    /// Returns the state of Woovi's API.
+    /// Returns the state that only Woovi's API has.
     #[must_use]
     pub fn woovi(&self) -> &WooviBooks {
         &self.woovi
     }
 
-    /// Returns the charge with this txid, or with this `correlationID` of Woovi's API.
+    /// Returns the charge with this txid, or with this `correlationID` of Woovi's API, and the charge's position.
     #[must_use]
     pub fn find_named_cob(&self, id: &str) -> Option<(usize, &Cob)> {
         self.find_cob(id).or_else(|| self.find_cob(self.woovi.find_txid(id)?))
     }
 
-    /// Applies a step of the API.
+    /// Applies a change of Woovi's API.
     ///
     /// # Errors
-    /// [`Inconsistent`] if the step contradicts the state, a defect of the simulator.
+    /// [`Inconsistent`] if the change contradicts the state. Only a defect of the simulator causes this error.
     pub(super) fn apply_woovi(&mut self, change: WooviChange) -> Result<(), Inconsistent> {
         match change {
             WooviChange::Charge { cob, names } => {
@@ -66,7 +66,7 @@ impl Books {
         Ok(())
     }
 
-    /// Updates the expiry of a charge in the state of Woovi's API.
+    /// Updates the instant at which Woovi's API publishes that the charge has expired. Called after each change of a charge.
     pub(super) fn follow(&mut self, txid: &str) {
         if let Some(cob) = self.cob_by_txid.get(txid).and_then(|position| self.cobs.get(*position)) {
             self.woovi.follow(cob);

@@ -1,4 +1,4 @@
-//! Charges: creation, removal, prolongation, and expiry by the clock.
+//! Charges of Woovi's API: creation, removal, a new expiry, and the event when a charge expires.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// The shortest time to pay a charge, in seconds.
+/// The shortest time from a request to the expiry that the request sets, in seconds.
 const MIN_EXPIRY_S: i32 = 300;
 
 /// A client's request for a charge.
@@ -42,7 +42,8 @@ pub struct ChargeOrder {
     pub customer: Option<Customer>,
     /// `additionalInfo`.
     pub info: Box<[AdditionalInfo]>,
-    /// The handling of a used `correlationID`. `true`: the existing charge is returned; `false`: the request is refused.
+    /// For a used `correlationID`: `true` returns the existing charge, `false` refuses the request. If the existing charge was removed, the
+    /// request is always refused.
     pub returns_existing: bool,
 }
 
@@ -55,7 +56,8 @@ pub fn find<'a>(books: &'a Books, id: &str) -> Result<&'a Cob, WooviError> {
     if is_removed(found) { Err(WooviError::not_found("Charge")) } else { Ok(found) }
 }
 
-/// Returns a charge like [`find`], but also a removed charge. The Pix of a removed charge can be read and returned.
+/// Returns the charge with this id, like [`find`], even if the charge was removed. The Pix of a removed charge can still be read and
+/// refunded.
 ///
 /// # Errors
 /// 400 `Charge not found`.
@@ -69,21 +71,21 @@ fn is_removed(cob: &Cob) -> bool {
     matches!(cob.terms.status, CobStatus::RemovedByReceiver | CobStatus::RemovedByPsp)
 }
 
-/// Checks the number of seconds until an expiry, and returns the number.
+/// Checks the number of seconds until an expiry, and returns the number as `i32`.
 ///
 /// # Errors
-/// 400 for less than five minutes, and for a number beyond 32 bits.
+/// 400 for less than five minutes, and for a number above `i32::MAX`.
 pub fn expiry(seconds: i64) -> Result<i32, WooviError> {
     let seconds = i32::try_from(seconds).ok().filter(|seconds| *seconds >= MIN_EXPIRY_S);
     seconds.ok_or_else(|| WooviError::refused("expiresIn must be at least 300 seconds"))
 }
 
 impl Psp {
-    /// Creates a charge and returns its txid. For a used `correlationID` the request is refused, or the txid of the existing charge is
-    /// returned if [`ChargeOrder::returns_existing`] is set.
+    /// Creates a charge and returns its txid. If the `correlationID` is used and [`ChargeOrder::returns_existing`] is `true`, returns
+    /// the txid of the existing charge.
     ///
     /// # Errors
-    /// [`WooviError`].
+    /// [`WooviError`] for a used `correlationID`, if `returns_existing` is `false` or the existing charge was removed.
     pub fn create_charge(&self, order: ChargeOrder) -> Result<Arc<str>, WooviError> {
         let txid: Arc<str> = Arc::from(dice::hex().map_err(StoreError::from)?);
         let location = LocationToken(u128::from_be_bytes(dice::bytes().map_err(StoreError::from)?));
@@ -112,23 +114,23 @@ impl Psp {
         };
         let cob = Cob { txid: txid.clone(), created_at: now, location, terms, past: Vec::new(), payments: Vec::new() };
         self.commit_woovi(&mut store, WooviChange::Charge { cob: Some(Box::new(cob)), names })?;
-        // Wakes the settlement, so that it waits for the new expiry.
+        // Wakes `settle_on_time`, which computes its waiting time again, now with the new expiry.
         self.settlement_wakeup.notify_one();
         Ok(txid)
     }
 
-    /// Removes a charge that was not paid.
+    /// Removes an unpaid charge.
     ///
     /// # Errors
-    /// [`WooviError`].
+    /// [`WooviError`] for an unknown, removed or paid charge.
     pub fn remove_charge(&self, id: &str) -> Result<(), WooviError> {
         self.revise(id, |cob| Terms { status: CobStatus::RemovedByReceiver, ..cob.terms.clone() })
     }
 
-    /// Sets the expiry of a charge that was not paid.
+    /// Sets the expiry of an unpaid charge.
     ///
     /// # Errors
-    /// [`WooviError`].
+    /// [`WooviError`] for an unknown, removed or paid charge, and if `until` is less than five minutes ahead.
     pub fn prolong_charge(&self, id: &str, until: Timestamp) -> Result<(), WooviError> {
         expiry(self.clock.now().duration_until(until).as_secs())?;
         self.revise(id, |cob| {
@@ -149,7 +151,7 @@ impl Psp {
         Ok(store.commit(Change::CobRevised { txid, terms })?)
     }
 
-    /// Publishes the expiry of all unpaid charges that expired by `now`.
+    /// Publishes one event for each unpaid charge that expired by `now`.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -161,7 +163,7 @@ impl Psp {
         Ok(())
     }
 
-    /// Writes a change of this API and wakes the sender of webhooks.
+    /// Commits a change of Woovi's API and wakes the sender of webhooks.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -172,7 +174,7 @@ impl Psp {
     }
 }
 
-/// Returns the debtor that the API Pix shows: a customer with a tax number.
+/// Returns the customer as the debtor that the API Pix shows; `None` for a customer without a tax number.
 fn debtor(customer: &Customer) -> Option<Debtor> {
     let document = customer.tax_id.clone()?;
     let (cpf, cnpj) = if document.len() == 11 { (Some(document), None) } else { (None, Some(document)) };

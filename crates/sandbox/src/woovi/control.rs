@@ -1,4 +1,5 @@
-//! The tester's control of the API. Payments, expiries, infractions and the clock have the controls of the institution.
+//! The tester's controls that only Woovi's API has. The institution's controls (pay a charge, expire a charge, open a dispute, move the
+//! clock) apply to both APIs.
 
 use actix_web::{HttpResponse, http::StatusCode, web};
 use serde_json::{Map, Value};
@@ -16,15 +17,16 @@ use crate::{
 };
 
 impl Control {
-    /// Replaces the switches for webhooks.
+    /// Replaces the switches for Woovi's webhooks.
     pub fn set_woovi_settings(&self, settings: Settings) {
         self.psp.woovi.set_settings(settings);
     }
 
-    /// Removes a payment before its approval, as a person does on the institution's page.
+    /// Removes a payment before its approval, as a person can do on the institution's website.
     ///
     /// # Errors
-    /// [`ControlError::NotFound`]; [`ControlError::InvalidState`] for an approved payment, and for every other failure.
+    /// [`ControlError::NotFound`] for an unknown or removed payment; [`ControlError::InvalidState`] for an approved payment, and for every
+    /// other failure.
     pub fn remove_woovi_payment(&self, correlation_id: &str) -> Result<(), ControlError> {
         self.psp.remove_payment(correlation_id).map_err(|error| refused(&error))
     }
@@ -40,7 +42,7 @@ fn refused(error: &WooviError) -> ControlError {
 /// `POST /sandbox/woovi/payment/{correlationID}/remove`: 204.
 ///
 /// # Errors
-/// 404 for an unknown payment, 409 for an approved one.
+/// 404 for an unknown or removed payment, 409 for an approved one.
 pub async fn remove_payment(id: web::Path<String>, psp: Shared) -> Result<HttpResponse, Problem> {
     control(&psp).remove_woovi_payment(&id)?;
     Ok(HttpResponse::NoContent().finish())
@@ -49,7 +51,7 @@ pub async fn remove_payment(id: web::Path<String>, psp: Shared) -> Result<HttpRe
 /// `PUT /sandbox/woovi/settings`: 200 with all switches. Absent fields keep their values.
 ///
 /// # Errors
-/// 400 for unknown fields and values.
+/// 400 for unknown fields and invalid values.
 pub async fn settings(payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     let body: Map<String, Value> = read(payload).await?;
     let refuse = |error: serde_json::Error| Problem::violation(Kind::InvalidRequest, "body", &error.to_string(), "");

@@ -1,5 +1,5 @@
-//! Signs and sends webhooks, with the tester's copies and faults. A delivery is repeated until the receiver answers 2xx, at most
-//! `MAX_ATTEMPTS` times.
+//! Signs and sends Woovi's webhooks. The tester may order copies, wrong signatures and a pause. A delivery is attempted until the receiver
+//! answers 2xx, at most `MAX_ATTEMPTS` times.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ pub const SIGNATURE: &str = "x-webhook-signature";
 /// The header of the deprecated HMAC signature.
 pub const HMAC_SIGNATURE: &str = "x-openpix-signature";
 
-/// The deliveries of the API, for [`crate::outbox::deliver`].
+/// The queue of Woovi's webhook deliveries. [`crate::outbox::deliver`] sends them.
 pub struct Deliveries {
     /// The institution.
     pub psp: Arc<Psp>,
@@ -64,7 +64,7 @@ impl Outbox for Deliveries {
         let is_accepted = self.post(&webhook, &body, settings.webhook_signature, number).await;
         if is_accepted {
             for _ in 1..copies {
-                // The outcome of copies has no effect, because the receiver accepted the first delivery.
+                // The outcome of a copy has no effect, because the receiver already accepted the delivery.
                 self.post(&webhook, &body, settings.webhook_signature, number).await;
             }
         }
@@ -85,7 +85,7 @@ impl Outbox for Deliveries {
 }
 
 impl Deliveries {
-    /// Returns the webhook and the body; `None` if the webhook was removed, or the object of the event does not exist.
+    /// Returns the webhook and the body of a waiting delivery; `None` if the webhook was removed, or the event's object does not exist.
     fn render(&self, number: u64) -> Option<(Webhook, String)> {
         let store = self.psp.read();
         let books = store.books();
@@ -106,12 +106,12 @@ impl Deliveries {
         }
         match request.send().await {
             Ok(answer) => {
-                tracing::debug!(number, status = answer.status().as_u16(), "webhook answered");
+                tracing::debug!(number, status = answer.status().as_u16(), "webhook delivery answered");
                 answer.status().is_success()
             }
             Err(error) => {
                 let error: &dyn Error = &error;
-                tracing::debug!(number, error, "webhook received no answer; the attempt failed");
+                tracing::debug!(number, error, "webhook delivery received no answer; the attempt failed");
                 false
             }
         }

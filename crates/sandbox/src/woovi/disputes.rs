@@ -1,4 +1,4 @@
-//! Disputes: the infractions of the institution, with documents as evidence.
+//! Disputes of Woovi's API. A dispute is an infraction of the institution. Its defense consists of documents, the evidence.
 
 use super::{
     error::WooviError,
@@ -17,7 +17,7 @@ use crate::{
 /// Returns the infraction with this id, or the newest one of the Pix with this end-to-end id.
 ///
 /// # Errors
-/// 400 `Dispute not found`.
+/// 400 `Dispute not found` if there is none.
 pub fn find<'a>(books: &'a Books, id: &str) -> Result<&'a Infraction, WooviError> {
     let by_id = books.infractions().find(id).map(|(_, infraction)| infraction);
     let by_pix = || books.infractions().all().iter().rev().find(|infraction| *infraction.end_to_end_id == *id);
@@ -25,10 +25,12 @@ pub fn find<'a>(books: &'a Books, id: &str) -> Result<&'a Infraction, WooviError
 }
 
 impl Psp {
-    /// Accepts evidence until the deadline, any number of times. A document whose `correlationID` was sent before is not added again.
+    /// Accepts evidence until the deadline, any number of times. A document is ignored if an earlier request for the same dispute had a
+    /// document with its `correlationID`.
     ///
     /// # Errors
-    /// [`WooviError`]; refused requests are counted too.
+    /// [`WooviError`] for an unknown or resolved dispute, and after the deadline. Refused requests for a known dispute are counted in
+    /// [`Infraction::requests`] too.
     pub fn send_evidence(&self, id: &str, documents: &[Document]) -> Result<(), WooviError> {
         let now = self.clock.now();
         let mut store = self.write();

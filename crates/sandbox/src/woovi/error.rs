@@ -1,4 +1,4 @@
-//! Refusals in the form of the API: `{"error":"text"}`, and a list of errors for a wrong `AppID`.
+//! Refusals in the form of Woovi's API: `{"error":"text"}`, or a list of errors if the `AppID` (the client's credential) is wrong.
 
 use actix_web::{
     HttpResponse, ResponseError,
@@ -8,12 +8,13 @@ use serde_json::json;
 
 use crate::{pix::body::BodyError, psp::StoreError};
 
-/// A refusal in the form of the API.
+/// A refusal in the form of Woovi's API.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct WooviError {
     status: StatusCode,
     message: String,
+    /// The header `Allow`, only for a 405.
     allow: Option<&'static str>,
 }
 
@@ -27,32 +28,32 @@ impl WooviError {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// Returns the 400 of an id that names no object.
+    /// Returns the 400 for an unknown id. `object` is the kind of the object, such as `Charge`.
     pub fn not_found(object: &str) -> Self {
         Self::refused(format!("{object} not found"))
     }
 
-    /// Returns the 401 of a missing or wrong `AppID`.
+    /// Returns the 401 for a missing or wrong `AppID`.
     pub fn app_id() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "appID inválido")
     }
 
-    /// Returns the 404 of a path that does not exist.
+    /// Returns the 404 for a path that does not exist.
     pub fn no_path() -> Self {
         Self::new(StatusCode::NOT_FOUND, "Not Found")
     }
 
-    /// Returns the 429 of too many requests.
+    /// Returns the 429 for too many requests.
     pub fn too_many() -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests")
     }
 
-    /// Returns a failure of the institution itself.
+    /// Returns a 500, for a failure of the simulator itself.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
 
-    /// Returns a 405 with the permitted methods.
+    /// Returns a 405. `allow` lists the permitted methods.
     pub fn method_not_allowed(allow: &'static str) -> Self {
         Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") }
     }

@@ -1,4 +1,4 @@
-//! Bodies of requests: JSON objects, read field by field. Fields that the API does not have are refused.
+//! Request bodies of Woovi's API: JSON objects, read field by field. Fields that the sandbox does not support are refused.
 
 use actix_web::{HttpRequest, web};
 use cais_domain::money::Money;
@@ -7,16 +7,16 @@ use serde_json::{Map, Value};
 use super::error::WooviError;
 use crate::{payments::AMOUNT_LIMIT, pix::body};
 
-/// The longest text of a field, in characters.
+/// The longest text of a field without a limit of its own, in characters.
 const MAX_TEXT: usize = 2_000;
 
-/// The longest `comment`, in characters, as documented for refunds.
+/// The longest `comment`, in characters. Woovi documents this limit for refunds.
 pub const MAX_COMMENT: usize = 140;
 
-/// The longest `correlationID`, in characters. The API documents no limit.
+/// The longest `correlationID`, in characters. Woovi documents no limit.
 const MAX_ID: usize = 255;
 
-/// The fields of an object that were not read yet.
+/// The unread fields of a JSON object. Each read removes the field.
 #[derive(Debug)]
 pub struct Fields(Map<String, Value>);
 
@@ -24,7 +24,7 @@ impl Fields {
     /// Reads the body of a request.
     ///
     /// # Errors
-    /// 400 for a body that is no JSON object.
+    /// 400 for a body that is not a JSON object or has another content type; 413 for a body that is too large.
     pub async fn of_body(request: &HttpRequest, payload: web::Payload) -> Result<Self, WooviError> {
         let bytes = body::bytes(payload).await?;
         if !body::is_json(request) {
@@ -34,10 +34,10 @@ impl Fields {
         Self::of_value("body", value)
     }
 
-    /// Reads an object.
+    /// Takes the fields of a JSON object. `name` names the object in the error.
     ///
     /// # Errors
-    /// 400 for another value.
+    /// 400 if the value is not an object.
     pub fn of_value(name: &str, value: Value) -> Result<Self, WooviError> {
         match value {
             Value::Object(fields) => Ok(Self(fields)),
@@ -55,7 +55,7 @@ impl Fields {
     /// Reads an optional text of at most `max` characters.
     ///
     /// # Errors
-    /// 400 for another type and for a longer text.
+    /// 400 if the field has another type, or a longer text.
     pub fn text_of(&mut self, name: &str, max: usize) -> Result<Option<Box<str>>, WooviError> {
         match self.take(name) {
             None => Ok(None),
@@ -90,10 +90,10 @@ impl Fields {
         id.ok_or_else(|| WooviError::refused("correlationID is required"))
     }
 
-    /// Reads an optional amount in cents, an integer above zero.
+    /// Reads an optional amount in cents: an integer above zero and below [`AMOUNT_LIMIT`].
     ///
     /// # Errors
-    /// 400 for another value.
+    /// 400 for any other value.
     pub fn cents(&mut self, name: &str) -> Result<Option<Money>, WooviError> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let amount = value.as_i64().map(Money::from_centavos);
@@ -104,12 +104,12 @@ impl Fields {
     /// Reads a required amount in cents.
     ///
     /// # Errors
-    /// 400 if the field is absent or not such an amount.
+    /// 400 if the field is absent, and the errors of [`Fields::cents`].
     pub fn required_cents(&mut self, name: &str) -> Result<Money, WooviError> {
         self.cents(name)?.ok_or_else(|| WooviError::refused(format!("{name} is required")))
     }
 
-    /// Reads an optional flag; `None` if absent.
+    /// Reads an optional boolean; `None` if absent.
     ///
     /// # Errors
     /// 400 for another type.

@@ -1,5 +1,5 @@
-//! The credentials of the API, derived from the client secret. So the credentials stay the same after restarts without a field in the state
-//! file.
+//! The credentials of Woovi's API. They are derived from the institution's client secret, so they stay the same after a restart, although
+//! the state file does not contain them.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use ring::hmac;
 use super::{PATH, webhook_key};
 use crate::config::Credentials;
 
-/// The credentials of a client. `Debug` masks the secrets.
+/// The credentials of a client of Woovi's API. `Debug` shows only `base_url`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WooviCredentials {
-    /// `http://127.0.0.1:PORT/woovi`, without a slash at the end. The paths of the API follow, such as `/api/v1/charge`.
+    /// `http://127.0.0.1:PORT/woovi`, without a slash at the end. A client appends paths such as `/api/v1/charge`.
     pub base_url: String,
-    /// The value of the header `Authorization`.
+    /// The `AppID`, the value of the header `Authorization`.
     pub app_id: String,
-    /// The secret of `X-OpenPix-Signature`, the same for every webhook.
+    /// The HMAC key of the header `X-OpenPix-Signature`, the same for every webhook.
     pub hmac_secret: String,
-    /// The public key of `x-webhook-signature`, in PEM.
+    /// The public key that verifies the header `x-webhook-signature`, in PEM.
     pub webhook_public_key: String,
 }
 
@@ -43,11 +43,11 @@ impl Credentials {
     }
 }
 
-/// The secrets of the API.
+/// The secrets of Woovi's API.
 pub struct Keys {
-    /// The value of `Authorization`.
+    /// The `AppID`, the value of the header `Authorization`.
     pub app_id: String,
-    /// The secret of the deprecated HMAC signature.
+    /// The key of the deprecated HMAC signature.
     pub hmac_secret: String,
 }
 
@@ -60,7 +60,7 @@ impl Keys {
         let client = derive("woovi client");
         let id = client.get(..32).unwrap_or_default();
         Self {
-            // A real `AppID` is also the base64 form of `Client_Id_…:Client_Secret_…`.
+            // A real `AppID` has the same form: base64 of `Client_Id_…:Client_Secret_…`.
             app_id: STANDARD.encode(format!("Client_Id_{id}:Client_Secret_{}", derive("woovi app"))),
             hmac_secret: format!("openpix_{}", derive("woovi hmac")),
         }

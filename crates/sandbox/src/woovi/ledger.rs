@@ -1,4 +1,5 @@
-//! The API's part of `GET /sandbox/ledger`. The amounts that moved are in the institution's parts of the ledger.
+//! The field `woovi` in the answer of `GET /sandbox/ledger`. Money that moved is in the answer's other fields, because both APIs share the
+//! account.
 
 use cais_domain::money::Money;
 use serde::Serialize;
@@ -12,38 +13,38 @@ pub struct WooviPaymentItem {
     /// `correlationID`.
     #[serde(rename = "correlationID")]
     pub correlation_id: String,
-    /// `valor`.
+    /// The requested amount.
     #[serde(rename = "valor", with = "wire::amount")]
     pub amount: Money,
-    /// `true` after the approval. The ledger's `sent` or `rejected` then contains the send with this `idEnvio`.
+    /// `true` after the approval. The field `sent` or `rejected` of the answer then contains the Pix, with this id as `idEnvio`.
     pub approved: bool,
-    /// `true` if a person removed the payment.
+    /// `true` if the payment was removed before its approval.
     pub removed: bool,
-    /// The number of creations with this `correlationID`, refused repeats included.
+    /// The number of requests to create a payment with this `correlationID`, refused repeats included.
     pub requests: u64,
 }
 
-/// Numbers of webhook deliveries by outcome.
+/// The numbers of webhook deliveries by outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DeliveryCounts {
-    /// Deliveries that are still to be delivered.
+    /// Deliveries that wait for their first or next attempt, or are being attempted.
     pub owed: usize,
     /// Deliveries that were answered 2xx.
     pub delivered: u64,
-    /// Deliveries that were abandoned after the last attempt, or dropped because too many waited.
+    /// Deliveries that failed at the last attempt, or were dropped because too many waited.
     pub abandoned: u64,
 }
 
-/// The API's part of the ledger.
+/// The payments and webhook deliveries of Woovi's API, for the answer of `GET /sandbox/ledger`.
 #[derive(Clone, Debug, Serialize)]
 pub struct WooviLedger {
     /// Payments in the order of their requests.
     pub payments: Vec<WooviPaymentItem>,
-    /// Webhook deliveries, tests at registrations included.
+    /// Webhook deliveries, including the test deliveries after registrations.
     pub webhooks: DeliveryCounts,
 }
 
-/// Builds this part of the ledger.
+/// Builds the field `woovi`.
 #[must_use]
 pub fn of(books: &Books) -> WooviLedger {
     let woovi: &WooviBooks = books.woovi();

@@ -1,10 +1,10 @@
 //! The second API of the simulated institution, in the form of Woovi (`OpenPix`), under `/woovi/api/v1/`.
 //!
-//! Both APIs share the charges, Pix, sends, returns and infractions in the institution's state. This folder adds only names of charges,
-//! payments before their approval, evidence and webhooks; `state` stores these additions. `http` has one file per group of endpoints.
-//! `events` builds the bodies of webhooks, and `deliveries` signs and sends them. The tester uses `control` and `settings`.
+//! Both APIs share the charges, received and sent Pix, returns and infractions in the institution's state. Only this API has customers and
+//! `correlationID`s of charges, payments before their approval, evidence and webhooks; `state` stores them. `http` has one file per group
+//! of endpoints. `events` builds the bodies of webhooks, and `deliveries` signs and sends them. The tester uses `control` and `settings`.
 //!
-//! The README lists the behavior that the real service does not document.
+//! The README lists the behavior of the sandbox that Woovi does not document.
 
 mod charges;
 pub mod control;
@@ -35,10 +35,10 @@ use self::{keys::Keys, settings::Settings, webhook_key::WebhookKey};
 
 pub use error::WooviError;
 
-/// The first part of every path.
+/// The first part of every path of this API.
 pub const PATH: &str = "/woovi/";
 
-/// The API without its stored state.
+/// The credentials and the settings of this API. The state file does not contain them.
 pub struct Woovi {
     /// The credentials.
     pub keys: Keys,

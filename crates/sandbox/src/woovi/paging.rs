@@ -1,4 +1,4 @@
-//! Queries of lists: `start`, `end`, `skip` and `limit`, and the `pageInfo` of answers.
+//! Query parameters of lists in Woovi's API (`start`, `end`, `skip`, `limit`), and the `pageInfo` of the answers.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use super::error::WooviError;
 
-/// The default page size, as documented for payments.
+/// The default page size. Woovi documents it for payments.
 const DEFAULT_LIMIT: usize = 100;
 
-/// The largest page size. The API documents no limit.
+/// The largest page size. Woovi documents no limit.
 const MAX_LIMIT: usize = 100;
 
-/// The largest `skip`. The API documents a limit without its value.
+/// The largest `skip`. Woovi documents that a limit exists, but not its value.
 const MAX_SKIP: usize = 10_000;
 
-/// A query being read.
+/// The unread parameters of a query. Each read removes the parameter.
 #[derive(Debug)]
 pub struct Query(BTreeMap<String, String>);
 
@@ -40,12 +40,12 @@ impl Query {
         Ok(Self(pairs.map_err(|error| WooviError::refused(error.to_string()))?.into_inner()))
     }
 
-    /// Reads a parameter.
+    /// Reads a parameter; `None` if absent.
     pub fn take(&mut self, name: &str) -> Option<String> {
         self.0.remove(name)
     }
 
-    /// Reads an optional flag; `false` if absent.
+    /// Reads an optional boolean; `false` if absent.
     ///
     /// # Errors
     /// 400 for another value.
@@ -53,10 +53,10 @@ impl Query {
         self.parsed(name, "true or false", |text| text.parse().ok()).map(Option::unwrap_or_default)
     }
 
-    /// Reads `start`, `end`, `skip` and `limit`, all optional.
+    /// Reads `start`, `end`, `skip` and `limit`, all optional. A `limit` above 100 counts as 100.
     ///
     /// # Errors
-    /// 400 for values that are no instants or numbers, and for a `skip` above 10,000.
+    /// 400 for values that are not instants or numbers, a `skip` above 10,000, and a `limit` of 0.
     pub fn page(&mut self) -> Result<Page, WooviError> {
         let instant = |text: &str| text.parse::<Timestamp>().ok();
         let start = self.parsed("start", "a date of RFC 3339", instant)?;
@@ -96,13 +96,13 @@ impl Query {
 }
 
 impl Page {
-    /// Returns whether the period has an instant; both ends belong to it.
+    /// Returns whether the instant is in the page's period. The period includes both ends.
     #[must_use]
     pub fn has(self, at: Timestamp) -> bool {
         (self.start..=self.end).contains(&at)
     }
 
-    /// Returns the rows of the page and its `pageInfo`. `rows` are all rows of the period, in the list's order.
+    /// Returns the rows of this page, and its `pageInfo`. `rows` must be all rows of the period, in the list's order.
     pub fn cut<T>(self, rows: impl Iterator<Item = T>) -> (Vec<T>, Value) {
         let mut rows = rows.skip(self.skip);
         let page: Vec<T> = rows.by_ref().take(self.limit).collect();

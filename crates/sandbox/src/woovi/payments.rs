@@ -1,4 +1,5 @@
-//! Payments. A requested payment moves no money. Its approval creates a send. Before the approval, a person may remove the payment.
+//! Payments of Woovi's API. A request for a payment moves no money. The approval of the payment sends a Pix. Before the approval, a
+//! person may remove the payment on the institution's website; the tester simulates this person.
 
 use std::sync::Arc;
 
@@ -16,16 +17,16 @@ use crate::{
     state::sent::Sent,
 };
 
-/// The refusal of a used `correlationID`, as documented.
+/// The refusal of a used `correlationID`, in the words that Woovi documents.
 const REPEATED: &str = "Já existe um pagamento com o correlationID fornecido";
 
-/// The refusal of an approval above the balance, as documented.
+/// The refusal of an approval above the balance, in the words that Woovi documents.
 const NOT_COVERED: &str = "Você não possui saldo o suficiente para realizar esse pagamento";
 
 /// A client's request for a payment.
 #[derive(Clone, Debug)]
 pub struct PaymentOrder {
-    /// `correlationID`.
+    /// `correlationID`; after the approval also the `idEnvio` of the sent Pix.
     pub correlation_id: Box<str>,
     /// The amount.
     pub amount: Money,
@@ -36,10 +37,10 @@ pub struct PaymentOrder {
 }
 
 impl Psp {
-    /// Accepts a payment, which waits for its approval. No money moves.
+    /// Accepts a payment, which then waits for its approval. No money moves.
     ///
     /// # Errors
-    /// [`WooviError`].
+    /// [`WooviError`] for a used `correlationID`, and for the account's own key.
     pub fn request_payment(&self, order: PaymentOrder) -> Result<(), WooviError> {
         if order.key.as_str() == self.identity.pix_key {
             return Err(WooviError::refused("Chave pix inválida"));
@@ -68,10 +69,11 @@ impl Psp {
         Ok(self.commit_woovi(&mut store, WooviChange::Payment(payment))?)
     }
 
-    /// Approves a payment. Returns its send, and whether the answer to the request is lost. A second approval is refused.
+    /// Approves a payment. Returns the sent Pix, and `true` if the answer to the request must be lost (`lost@sandbox.cais`).
     ///
     /// # Errors
-    /// [`WooviError`]; without enough balance the payment stays `CREATED`.
+    /// [`WooviError`] for an unknown, removed or already approved payment, and for an amount above the balance. In the last case the
+    /// payment stays `CREATED`.
     pub fn approve_payment(&self, id: &str) -> Result<(Sent, bool), WooviError> {
         let request = self.read().books().woovi().find_payment(id).filter(|request| !request.is_removed).cloned();
         let request = request.ok_or_else(|| WooviError::not_found("Payment"))?;
@@ -93,10 +95,10 @@ impl Psp {
         Ok((sent, loses_reply))
     }
 
-    /// Removes a payment that was not approved, as a person does on the institution's page.
+    /// Removes a payment before its approval, as a person can do on the institution's website.
     ///
     /// # Errors
-    /// [`WooviError`].
+    /// [`WooviError`] for an unknown, removed or approved payment.
     pub fn remove_payment(&self, id: &str) -> Result<(), WooviError> {
         let mut store = self.write();
         let books = store.books();

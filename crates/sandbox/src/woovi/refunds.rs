@@ -1,4 +1,4 @@
-//! Refunds: returns of received Pix, named by a `correlationID`.
+//! Refunds of Woovi's API: returns of received Pix. The client gives each refund a `correlationID`.
 
 use cais_domain::money::Money;
 
@@ -24,11 +24,10 @@ pub struct RefundOrder {
 }
 
 impl Psp {
-    /// Requests a return for a charge, from its first Pix of which the amount can still be returned. Without such a Pix, the return is
-    /// requested from the last Pix.
+    /// Requests a refund of a charge. If the charge has several Pix, refunds the first one of which the amount can still be returned.
     ///
     /// # Errors
-    /// [`WooviError`].
+    /// [`WooviError`] for an unknown or unpaid charge, if no Pix has enough left, and the errors of [`Psp::refund_pix`].
     pub fn refund_charge(&self, id: &str, order: RefundOrder) -> Result<Refund, WooviError> {
         self.settle_due()?;
         let end_to_end_id = {
@@ -44,10 +43,11 @@ impl Psp {
         self.refund_pix(&end_to_end_id, order)
     }
 
-    /// Requests the return of a received Pix.
+    /// Requests a refund of a received Pix, or of a part of it.
     ///
     /// # Errors
-    /// [`WooviError`].
+    /// [`WooviError`] for a used `correlationID`, an unknown Pix, a Pix that can no longer be returned, and an amount above the balance or
+    /// above the part that can still be returned.
     pub fn refund_pix(&self, end_to_end_id: &str, order: RefundOrder) -> Result<Refund, WooviError> {
         self.settle_due()?;
         let amount = {
@@ -79,12 +79,12 @@ impl Psp {
     }
 }
 
-/// Returns the part of a Pix that a refund may return.
+/// Returns the part of a Pix that can still be refunded.
 fn left(payment: &Payment) -> Option<Money> {
     payment.refundable(Nature::Original)
 }
 
-/// Returns whether a client requested the refund. The institution's own returns belong to disputes.
+/// Returns whether a client requested the refund. `false`: the institution returned the money because of a lost dispute.
 #[must_use]
 pub fn is_requested(refund: &Refund) -> bool {
     match refund.nature {
@@ -93,7 +93,7 @@ pub fn is_requested(refund: &Refund) -> bool {
     }
 }
 
-/// Returns the refund with this `correlationID`, `refundId` or `rtrId`, and its Pix.
+/// Returns the requested refund with this `correlationID`, `refundId` or `rtrId`, and its Pix.
 #[must_use]
 pub fn find<'a>(books: &'a Books, id: &str) -> Option<(&'a Payment, &'a Refund)> {
     let of = |payment: &'a Payment, id: &str| Some((payment, payment.find_refund(id)?));

@@ -1,23 +1,23 @@
-//! The switches of the tester for webhooks. A restart resets them to the defaults.
+//! The tester's switches for Woovi's webhooks. A restart resets them to the defaults.
 
 use serde::{Deserialize, Serialize};
 
-/// The signatures of deliveries.
+/// The kind of signatures that deliveries have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookSignature {
     /// The correct signatures.
     #[default]
     Valid,
-    /// Signatures of another body.
+    /// Well-formed signatures, but of another body.
     Wrong,
-    /// No headers of signatures.
+    /// No signature headers.
     Missing,
-    /// Texts that are no signatures.
+    /// Signature headers whose text is not a signature.
     Malformed,
 }
 
-/// All switches. Absent fields of a request keep their values.
+/// All switches. `PUT /sandbox/woovi/settings` changes only the switches in its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -25,9 +25,9 @@ pub struct Settings {
     pub webhooks_paused: bool,
     /// `true`: the newest delivery is sent first, one at a time.
     pub webhooks_reversed: bool,
-    /// The number of times that an accepted delivery is sent, at least one.
+    /// The number of times that an accepted delivery is sent in total; 0 counts as 1.
     pub webhook_copies: u8,
-    /// The signatures of deliveries.
+    /// The kind of signatures that deliveries have.
     pub webhook_signature: WebhookSignature,
 }
 

@@ -1,4 +1,4 @@
-//! The account statement: every movement of the account, with the balance after the movement.
+//! The account statement of Woovi's API: movements of the account, each with the balance after it.
 
 use cais_domain::money::Money;
 use jiff::Timestamp;
@@ -14,18 +14,21 @@ use crate::{
     woovi::ids,
 };
 
-/// A movement. The institution debits sends and returns when they are accepted.
+/// A movement of money. A sent Pix and a return are debited when the institution accepts them.
 struct Movement<'a> {
     at: Timestamp,
     /// The amount in cents; negative for a debit.
     value: i64,
     description: &'static str,
-    /// The end-to-end id, or the id of a return.
+    /// The end-to-end id of a Pix, or the `rtrId` of a return.
     id: &'a str,
 }
 
-/// Returns the movements whose instant `has` accepts, oldest first. The last balance is the current balance. If the tester sets the
-/// balance, the balance before the first movement changes accordingly. Failed movements are absent, because their money was returned.
+/// Returns the movements whose instant `has` accepts, oldest first.
+///
+/// All balances are computed from the account's current balance. So if the tester sets the balance, the balances of all rows change.
+/// Failed movements are absent, because their money is back in the account. Returns that the balance did not cover are absent, because they
+/// were never debited.
 #[must_use]
 pub fn rows(books: &Books, has: impl Fn(Timestamp) -> bool) -> Vec<Value> {
     let movements = movements(books);

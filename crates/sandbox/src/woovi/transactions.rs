@@ -1,4 +1,4 @@
-//! The transactions of the account: received Pix, sent Pix, and the returns of both.
+//! The transactions of Woovi's API: received Pix, sent Pix, and the returns of both.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The types of transactions that the API documents.
+/// The types of transactions that Woovi documents. The sandbox has transactions of the first three types only.
 const KINDS: [&str; 8] =
     ["PAYMENT", "WITHDRAW", "REFUND", "FEE", "INTERNAL_TRANSFER", "BALANCE_BLOCK", "BALANCE_UNBLOCK", "REVERSAL"];
 
@@ -32,7 +32,7 @@ pub enum Transaction<'a> {
 }
 
 impl<'a> Transaction<'a> {
-    /// Returns the instant.
+    /// Returns the instant by which lists are sorted and filtered.
     #[must_use]
     pub fn at(self) -> Timestamp {
         match self {
@@ -43,7 +43,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Returns the type.
+    /// Returns the type, one of `KINDS`.
     #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl<'a> Transaction<'a> {
     }
 }
 
-/// Returns all transactions, or those of a charge, the newest first.
+/// Returns the transactions of a charge, or all transactions if `cob` is `None`, the newest first.
 #[must_use]
 pub fn newest<'a>(books: &'a Books, cob: Option<&'a Cob>) -> Vec<Transaction<'a>> {
     let mut found: Vec<_> = if let Some(cob) = cob {
@@ -88,10 +88,10 @@ pub fn newest<'a>(books: &'a Books, cob: Option<&'a Cob>) -> Vec<Transaction<'a>
     found
 }
 
-/// Checks the name of a type.
+/// Returns `kind` unchanged if Woovi documents this type of transaction.
 ///
 /// # Errors
-/// 400 for a type that the API does not document.
+/// 400 for any other type.
 pub fn checked_kind(kind: String) -> Result<String, WooviError> {
     if KINDS.contains(&kind.as_str()) { Ok(kind) } else { Err(WooviError::refused("type must be a documented type")) }
 }

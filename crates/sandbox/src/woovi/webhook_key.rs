@@ -1,7 +1,7 @@
-//! The key pair that signs webhooks.
+//! The key pair that signs Woovi's webhooks.
 //!
-//! The pair is fixed and public: it is in the source of the sandbox and protects nothing. The crypto library of
-//! this project signs with RSA but does not create RSA keys.
+//! The pair is a constant, because the crypto library of this project (`ring`) cannot create RSA keys. So the private key is public in the
+//! source, and protects nothing.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use cais_domain::hex;
@@ -21,13 +21,13 @@ pub const PUBLIC: &str = include_str!("webhook-key.pub.pem");
 pub struct WebhookKey(Option<RsaKeyPair>);
 
 impl WebhookKey {
-    /// Loads the pair. With an unreadable pair nothing would be signed; a unit test checks that the pair is readable.
+    /// Loads the pair. If the pair were unreadable, no webhook would be signed; a unit test checks that it is readable.
     #[must_use]
     pub fn load() -> Self {
         Self(der(PRIVATE).and_then(|der| RsaKeyPair::from_pkcs8(&der).ok()))
     }
 
-    /// Returns the base64 signature of a body: PKCS #1 v1.5 with SHA-256.
+    /// Returns the signature of a body in base64: RSA, PKCS #1 v1.5 with SHA-256. `None` only if the pair cannot be used.
     #[must_use]
     pub fn sign(&self, body: &[u8]) -> Option<String> {
         let pair = self.0.as_ref()?;
@@ -37,13 +37,13 @@ impl WebhookKey {
     }
 }
 
-/// Returns the SHA-256 of the public key in DER, as hexadecimal digits.
+/// Returns the public key's `key_identifier`: the SHA-256 of its DER form, as hexadecimal digits.
 #[must_use]
 pub fn identifier() -> String {
     hex::encode(digest(&SHA256, &der(PUBLIC).unwrap_or_default()).as_ref())
 }
 
-/// Returns the content of a PEM text.
+/// Returns the DER bytes in a PEM text.
 fn der(pem: &str) -> Option<Vec<u8>> {
     let lines = pem.lines().skip_while(|line| !line.starts_with("-----BEGIN")).skip(1);
     STANDARD.decode(lines.take_while(|line| !line.starts_with("-----END")).collect::<String>()).ok()

@@ -1,4 +1,4 @@
-//! `/account` and `/statement`: the balance and the movements of the only account.
+//! `/account` and `/statement` of Woovi's API: the balance and the movements of the sandbox's only account.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn account(psp: &Psp) -> Value {
     })
 }
 
-/// `GET /account/`: the only account.
+/// `GET /account/`: a list with the only account.
 ///
 /// # Errors
 /// 400 for bad parameters.
@@ -46,10 +46,10 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Woo
     Ok(answer(&json!({ "pageInfo": info, "accounts": accounts })))
 }
 
-/// `GET /account/{accountId}`.
+/// `GET /account/{accountId}`: the only account.
 ///
 /// # Errors
-/// 400 for another account.
+/// 400 for any other id.
 pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Result<HttpResponse, WooviError> {
     admit(&psp, &request, Operation::WooviBalance)?;
     if *id != views::account_id(&psp) {
@@ -59,7 +59,7 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
     Ok(answer(&json!({ "account": account(&psp) })))
 }
 
-/// `GET /statement`: movements, oldest first, as a list without `pageInfo`.
+/// `GET /statement`: a JSON array of the movements, oldest first, without `pageInfo`.
 ///
 /// # Errors
 /// 400 for bad parameters.

@@ -1,4 +1,4 @@
-//! `GET /charge`.
+//! `GET /charge` of Woovi's API.
 
 use actix_web::{HttpRequest, HttpResponse};
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! `/charge` and `/charge/{id}`: create, read, prolong and remove charges.
+//! `/charge` and `/charge/{id}` of Woovi's API: create, read, prolong and remove charges.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use cais_domain::document::Document;
@@ -23,13 +23,14 @@ use crate::{
 /// The default time to pay a charge, in seconds.
 const DEFAULT_EXPIRY_S: i32 = 86_400;
 
-/// The longest name and the longest value of an item of `additionalInfo`, and the largest number of items, as in the API Pix.
+/// The limits of `additionalInfo`, as in the API Pix: characters of an item's key, characters of an item's value, number of items.
 const MAX_INFO: (usize, usize, usize) = (50, 200, 50);
 
 /// `POST /charge?return_existing=`: 200 with the charge.
 ///
 /// # Errors
-/// 400 for a bad body, and for a used `correlationID` without `return_existing`.
+/// 400 for a bad body, and for a used `correlationID`. With `return_existing=true`, a used `correlationID` is refused only if its charge
+/// was removed.
 pub async fn create(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, WooviError> {
     admit(&psp, &request, Operation::WooviChargeCreate)?;
     let mut query = Query::of(&request)?;
@@ -82,7 +83,7 @@ fn until(body: &mut Fields) -> Result<Option<Timestamp>, WooviError> {
     parsed.map_err(|_| WooviError::refused("expiresDate must be a date of ISO 8601"))
 }
 
-/// Reads a customer: a name with at least one of tax number, e-mail address and telephone number.
+/// Reads a customer. The name is required, and at least one of tax number, e-mail address and telephone number.
 fn customer(value: Value) -> Result<Customer, WooviError> {
     let mut fields = Fields::of_value("customer", value)?;
     let name = fields.required_text("name")?;
@@ -128,10 +129,10 @@ fn show(psp: &Psp, id: &str) -> Result<HttpResponse, WooviError> {
     Ok(answer(&json!({ "charge": charge::charge(psp, store.books(), cob) })))
 }
 
-/// `PATCH /charge/{id}` `{expiresDate}`: 200 with the charge.
+/// `PATCH /charge/{id}` `{expiresDate}`: sets the expiry; 200 with the charge.
 ///
 /// # Errors
-/// 400 for a bad date, and for an unknown, removed or paid charge.
+/// 400 for a date that cannot be read or is less than five minutes ahead, and for an unknown, removed or paid charge.
 pub async fn patch(
     request: HttpRequest,
     id: web::Path<String>,
@@ -146,7 +147,7 @@ pub async fn patch(
     show(&psp, &id)
 }
 
-/// `DELETE /charge/{id}`: 200 with the id.
+/// `DELETE /charge/{id}`: removes the charge; 200 with the id of the path.
 ///
 /// # Errors
 /// 400 for an unknown, removed or paid charge.

@@ -1,4 +1,4 @@
-//! `/dispute`: infractions and their evidence.
+//! `/dispute` of Woovi's API: disputes (the institution's infractions) and the evidence against them.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use cais_domain::hex;
@@ -19,7 +19,7 @@ use crate::{
 /// The largest number of documents in a request.
 const MAX_DOCUMENTS: usize = 20;
 
-/// `GET /dispute`: infractions by creation, the newest first.
+/// `GET /dispute`: disputes by creation, the newest first.
 ///
 /// # Errors
 /// 400 for bad parameters.
@@ -45,7 +45,8 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
     Ok(answer(&json!({ "dispute": dispute::one(disputes::find(store.books(), &id)?) })))
 }
 
-/// `POST /dispute/{id}/evidence` `{documents}`: 200 with the documents at new addresses.
+/// `POST /dispute/{id}/evidence` `{documents}`: 200 with the documents. Each has the URL of a copy at the institution. The
+/// sandbox makes no copies, so nothing is found at these URLs.
 ///
 /// # Errors
 /// 400 for a bad body, an unknown or resolved dispute, and after the deadline.
@@ -79,7 +80,7 @@ fn document(value: Value) -> Result<Document, WooviError> {
     Ok(document)
 }
 
-/// Returns a document with the address that a copy at the institution would have.
+/// Returns a document as JSON, with the URL that a copy at the institution would have.
 fn view(psp: &Psp, document: &Document) -> Value {
     let name = hex::encode(digest(&SHA256, document.url.as_bytes()).as_ref().iter().take(16));
     json!({

@@ -1,4 +1,4 @@
-//! The endpoints of the API under `/woovi/api/v1/`.
+//! The endpoints of Woovi's API, under `/woovi/api/v1/`.
 
 pub mod account;
 pub mod charge_list;
@@ -20,10 +20,10 @@ use crate::{psp::Psp, requests::Operation};
 /// The institution, shared by handlers.
 pub type Shared = web::Data<Arc<Psp>>;
 
-/// Admits a request with the `AppID`, and counts the request.
+/// Admits a request with the `AppID`, and counts the request under `operation`.
 ///
 /// # Errors
-/// 401 for a missing or wrong `AppID`. The header has no scheme; a value with `Bearer` is wrong.
+/// 401 for a missing or wrong `AppID`. The header `Authorization` is the `AppID` alone; with a scheme such as `Bearer` it is wrong.
 pub fn admit(psp: &Psp, request: &HttpRequest, operation: Operation) -> Result<(), WooviError> {
     let value = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     if value != Some(psp.woovi.keys.app_id.as_str()) {

@@ -1,4 +1,4 @@
-//! `/payment`: request, approve, read and list payments to Pix keys.
+//! `/payment` of Woovi's API: request, approve, read and list payments to Pix keys.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use cais_domain::pix_key::PixKey;
@@ -18,10 +18,12 @@ use crate::{
     },
 };
 
-/// `POST /payment`: 200 with the payment in the status `CREATED`. With `autoApprove` the payment is approved too.
+/// `POST /payment`: 200 with the payment in the status `CREATED`. With `autoApprove` the payment is also approved; then the status is
+/// `APPROVED`.
 ///
 /// # Errors
-/// 400 for a bad body, a used `correlationID`, and an approval above the balance.
+/// 400 for a bad body and a used `correlationID`. With `autoApprove` also 400 for an amount above the balance; the payment then stays
+/// `CREATED`.
 pub async fn create(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, WooviError> {
     admit(&psp, &request, Operation::WooviPaymentCreate)?;
     let mut body = Fields::of_body(&request, payload).await?;
@@ -49,7 +51,7 @@ fn order(mut body: Fields) -> Result<PaymentOrder, WooviError> {
     let (_lookup, _metadata) = (body.text("pixKeyEndToEndId")?, body.take("metadata"));
     body.conclude()?;
     let invalid = || WooviError::refused("Chave pix inválida");
-    // The directory has every valid key in its normal form.
+    // A key that is not in its normal form is refused, because the directory of Pix keys has only normal forms.
     let key = PixKey::parse(&alias).ok().filter(|key| key.as_str() == &*alias).ok_or_else(invalid)?;
     if alias_type(key.as_str()) != &*kind {
         return Err(invalid());
@@ -63,7 +65,7 @@ fn approved(psp: &Psp, request: &HttpRequest, id: &str) -> Result<HttpResponse, 
         faults::cut(request);
     }
     let store = psp.read();
-    // The answer shows the send in the state of its acceptance, even if the send has been settled since then.
+    // `sent` is the Pix as it was accepted. So the status is `APPROVED`, even if the Pix has been settled since then.
     let payment = Payment { request: store.books().woovi().find_payment(id), sent: Some(&sent) };
     Ok(answer(&payment.view()))
 }
@@ -77,7 +79,7 @@ fn show(psp: &Psp, id: &str) -> Result<HttpResponse, WooviError> {
 /// `POST /payment/approve` `{correlationID}`: 200 with the payment in the status `APPROVED`, and its transaction.
 ///
 /// # Errors
-/// 400 for an unknown or approved payment, and without enough balance.
+/// 400 for an unknown, removed or already approved payment, and for an amount above the balance.
 pub async fn approve(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, WooviError> {
     admit(&psp, &request, Operation::WooviPaymentApprove)?;
     let mut body = Fields::of_body(&request, payload).await?;
@@ -86,7 +88,7 @@ pub async fn approve(request: HttpRequest, payload: web::Payload, psp: Shared) -
     approved(&psp, &request, &id)
 }
 
-/// `GET /payment/{correlationID}`.
+/// `GET /payment/{correlationID}`: the payment in its current status.
 ///
 /// # Errors
 /// 400 for an unknown or removed payment.

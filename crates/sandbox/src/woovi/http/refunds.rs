@@ -1,4 +1,4 @@
-//! `/charge/{id}/refund` and `/refund`: returns of received Pix.
+//! `/charge/{id}/refund` and `/refund` of Woovi's API: returns of received Pix.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::{Value, json};
@@ -27,8 +27,8 @@ fn order(body: &mut Fields) -> Result<RefundOrder, WooviError> {
 /// `POST /charge/{id}/refund` `{correlationID, value?, comment?}`: 200 with the refund.
 ///
 /// # Errors
-/// 400 for a bad body, a used `correlationID`, an unpaid charge, and an amount above the part that can still be returned, or above the
-/// balance.
+/// 400 for a bad body, a used `correlationID`, and an unknown or unpaid charge. Also 400 for an amount above the balance, or above the
+/// part that can still be returned.
 pub async fn create_for_charge(
     request: HttpRequest,
     id: web::Path<String>,
@@ -43,7 +43,7 @@ pub async fn create_for_charge(
     Ok(answer(&json!({ "refund": pix::charge_refund(&refund) })))
 }
 
-/// `GET /charge/{id}/refund`: the requested refunds of a charge, oldest first.
+/// `GET /charge/{id}/refund`: the refunds that clients requested for a charge. They are grouped by Pix; within a Pix the oldest is first.
 ///
 /// # Errors
 /// 400 for an unknown charge.
@@ -75,7 +75,7 @@ pub async fn create(request: HttpRequest, payload: web::Payload, psp: Shared) ->
     Ok(answer(&json!({ "refund": pix::refund(&refund) })))
 }
 
-/// `GET /refund/{id}` by `correlationID`, `refundId` or return id.
+/// `GET /refund/{id}` by `correlationID`, `refundId` or `returnIdentification` (`rtrId`).
 ///
 /// # Errors
 /// 400 for an unknown refund.
@@ -87,7 +87,7 @@ pub async fn get(request: HttpRequest, id: web::Path<String>, psp: Shared) -> Re
     Ok(answer(&json!({ "pixTransactionRefund": pix::refund(refund) })))
 }
 
-/// `GET /refund`: requested refunds, the newest first.
+/// `GET /refund`: the refunds that clients requested, the newest first.
 ///
 /// # Errors
 /// 400 for bad parameters.

@@ -1,4 +1,4 @@
-//! `/transaction`: received Pix, sent Pix, and the returns of both.
+//! `/transaction` of Woovi's API: received Pix, sent Pix, and the returns of both.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde_json::{Value, json};
@@ -9,7 +9,8 @@ use crate::{
     woovi::{charges, error::WooviError, ids, paging::Query, transactions, views::pix},
 };
 
-/// `GET /transaction?charge=&type=`: all transactions, the newest first. `charge` is a `correlationID`.
+/// `GET /transaction?charge=&type=`: transactions, the newest first. Both filters are optional; `charge` is any id
+/// of a charge.
 ///
 /// # Errors
 /// 400 for bad parameters and an unknown charge.
@@ -30,8 +31,8 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Woo
     Ok(answer(&json!({ "status": "OK", "pageInfo": info, "transactions": transactions })))
 }
 
-/// `GET /transaction/{id}`: the received Pix with this end-to-end id, or the return of a sent Pix with this `rtrId`. The path may also
-/// contain the `globalID` of either.
+/// `GET /transaction/{id}`: a received Pix by its end-to-end id, or the return of a sent Pix by its `rtrId`. Both are also found by their
+/// `globalID`.
 ///
 /// # Errors
 /// 400 for an unknown transaction.

@@ -1,4 +1,4 @@
-//! `/webhook`: registered addresses, their events, and the public key of signatures.
+//! `/webhook` of Woovi's API: registered webhooks, the possible events, and the public key that verifies signatures.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn view(webhook: &Webhook) -> Value {
     })
 }
 
-/// `POST /webhook` `{webhook}`: 200 with the webhook. A test delivery follows. A repeat registers a second webhook.
+/// `POST /webhook` `{webhook}`: 200 with the webhook. A test delivery follows. The same request again registers a second webhook.
 ///
 /// # Errors
 /// 400 for a bad body.
@@ -74,7 +74,7 @@ pub async fn create(request: HttpRequest, payload: web::Payload, psp: Shared) ->
     Ok(answer(&json!({ "webhook": view(&webhook) })))
 }
 
-/// `GET /webhook?url=`: registered webhooks, oldest first.
+/// `GET /webhook?url=`: registered webhooks, oldest first; with `url` only those with this URL. `start` and `end` have no effect.
 ///
 /// # Errors
 /// 400 for bad parameters.
@@ -91,7 +91,7 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Woo
     Ok(answer(&json!({ "pageInfo": info, "webhooks": webhooks })))
 }
 
-/// `DELETE /webhook/{id}`.
+/// `DELETE /webhook/{id}`: removes the webhook.
 ///
 /// # Errors
 /// 400 for an unknown webhook.
@@ -114,7 +114,7 @@ pub async fn events(request: HttpRequest, psp: Shared) -> Result<HttpResponse, W
     Ok(answer(&json!({ "events": events })))
 }
 
-/// `GET /webhook/public-keys`: the key of `x-webhook-signature`. The request needs no `AppID`.
+/// `GET /webhook/public-keys`: the key that verifies `x-webhook-signature`. The request needs no `AppID`.
 pub async fn public_keys(psp: Shared) -> HttpResponse {
     psp.requests.count(Operation::WooviPublicKey);
     let key = json!({ "key_identifier": webhook_key::identifier(), "is_current": true, "key": webhook_key::PUBLIC });

@@ -1,4 +1,4 @@
-//! The identifiers and the customer of a charge that only this API has.
+//! The fields of a charge that only Woovi's API has: its `correlationID`, its customer, and the expiry that was published.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire;
 
-/// The customer of a charge. A name with a tax number is also the charge's debtor.
+/// The customer of a charge. A customer with a tax number is also the charge's debtor in the API Pix.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Customer {
     /// The name.
@@ -26,17 +26,17 @@ pub struct Customer {
     pub correlation_id: Option<Box<str>>,
 }
 
-/// The names of a charge that was created through this API.
+/// The fields that this API adds to a charge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChargeNames {
-    /// The txid of the charge, which the institution chose: `transactionID` and `identifier`.
+    /// The txid, chosen by the institution. Responses show the txid as `transactionID` and `identifier`.
     pub txid: Arc<str>,
     /// `correlationID`, unique, chosen by the client.
     pub correlation_id: Arc<str>,
     /// The customer, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub customer: Option<Customer>,
-    /// The expiry whose event was published. A later expiry is published by another event.
+    /// The expiry for which an event was published, if any. If the charge gets another expiry, that expiry has an event of its own.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "wire::optional_micros")]
     pub reported_expiry: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! Webhooks, their events, and deliveries that wait.
+//! Webhooks of Woovi's API, their events, and waiting deliveries.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub enum Event {
     /// A Pix arrived.
     #[serde(rename = "OPENPIX:TRANSACTION_RECEIVED")]
     TransactionReceived,
-    /// A received Pix was returned, or a sent Pix came back. Deprecated by the API.
+    /// A received Pix was returned, or a sent Pix came back. Deprecated by Woovi.
     #[serde(rename = "OPENPIX:TRANSACTION_REFUND_RECEIVED")]
     RefundReceived,
     /// A sent Pix came back.
@@ -82,62 +82,62 @@ impl Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Webhook {
-    /// The id, a `globalID`.
+    /// The id, a `globalID`: base64 of `Webhook:` and a random text.
     pub id: Arc<str>,
-    /// The name.
+    /// The name that the client chose.
     pub name: Box<str>,
-    /// The event.
+    /// The only event that the webhook receives.
     pub event: Event,
     /// The address of deliveries, without any suffix.
     pub url: Box<str>,
     /// The header `Authorization` of deliveries, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization: Option<Box<str>>,
-    /// `false`: no events are delivered, only the test at the registration.
+    /// `false`: the webhook receives only the test delivery after its registration.
     pub is_active: bool,
     /// The instant of registration.
     #[serde(with = "wire::micros")]
     pub created_at: Timestamp,
 }
 
-/// The object of an event.
+/// The object that an event is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
-    /// No object: the test at the registration.
+    /// No object, in the test delivery after the registration of a webhook.
     Test,
     /// The charge with this txid.
     Charge(Arc<str>),
     /// The received Pix with this end-to-end id.
     Pix(Arc<str>),
-    /// A return: the end-to-end id of the received Pix, and the id of the return.
+    /// A return of a received Pix: the Pix's end-to-end id, and the id of the return.
     Refund(Arc<str>, Box<str>),
     /// The payment with this `correlationID`.
     Payment(Arc<str>),
-    /// A return of a payment: its `correlationID`, and the `rtrId`.
+    /// A return of a sent payment: the payment's `correlationID`, and the return's `rtrId`.
     Returned(Arc<str>, Arc<str>),
     /// The infraction with this id.
     Dispute(Arc<str>),
 }
 
-/// A delivery to send.
+/// A waiting delivery: one event for one webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// The webhook.
+    /// The id of the webhook.
     pub webhook_id: Arc<str>,
     /// The event.
     pub event: Event,
-    /// The object of the event.
+    /// The object that the event is about.
     pub subject: Subject,
 }
 
 /// The numbers of deliveries by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryTotals {
-    /// The number of deliveries so far, which is also the number of the next one.
+    /// The count of all deliveries so far. Deliveries are numbered from 0, so the next delivery gets this number.
     pub due: u64,
     /// Deliveries that were answered 2xx.
     pub delivered: u64,
-    /// Deliveries that were abandoned after the last attempt, or dropped because too many waited.
+    /// Deliveries that failed at the last attempt, or were dropped because too many waited.
     pub abandoned: u64,
 }

@@ -1,5 +1,5 @@
-//! The state in addition to the institution's books: names of charges, payments before their approval, evidence, webhooks and waiting
-//! deliveries.
+//! The state that only Woovi's API has: `correlationID`s and customers of charges, payments before their approval, evidence, webhooks and
+//! waiting deliveries. All other state is in the institution's books.
 
 pub mod charge;
 pub mod delivery;
@@ -23,16 +23,16 @@ use crate::state::{
     cob::{Cob, CobStatus},
 };
 
-/// A change of the API's state, written as a line of the journal.
+/// A change by Woovi's API, written as a line of the journal (the state file).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WooviChange {
-    /// A charge was created. Snapshots have only the names.
+    /// A charge was created. In a snapshot, the change has only `names`, because the institution's books restore the charge itself.
     Charge {
         /// The charge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cob: Option<Box<Cob>>,
-        /// Its names.
+        /// The fields that this API adds to the charge.
         names: ChargeNames,
     },
     /// A charge has expired, and its event was published.
@@ -58,7 +58,7 @@ pub enum WooviChange {
         id: Arc<str>,
         /// The new documents.
         documents: Vec<Document>,
-        /// The instant.
+        /// The instant of acceptance.
         #[serde(with = "crate::wire::micros")]
         at: Timestamp,
     },
@@ -69,7 +69,7 @@ pub enum WooviChange {
         /// The id of the webhook.
         id: Arc<str>,
     },
-    /// A delivery was answered 2xx (`true`) or abandoned.
+    /// A delivery was answered 2xx, or failed at the last attempt.
     DeliveryEnded {
         /// The number of the delivery.
         number: u64,
@@ -84,17 +84,17 @@ pub enum WooviChange {
         webhooks: Vec<Webhook>,
         /// The waiting deliveries with their numbers.
         owed: Vec<(u64, Delivery)>,
-        /// The totals.
+        /// The numbers of deliveries by outcome.
         totals: DeliveryTotals,
     },
 }
 
-/// The state of the API.
+/// The state that only Woovi's API has.
 #[derive(Debug, Default)]
 pub struct WooviBooks {
     txid_by_id: HashMap<Arc<str>, Arc<str>>,
     names_by_txid: HashMap<Arc<str>, ChargeNames>,
-    /// The next expiry of each unpaid charge of this API. `expiries` has the same pairs, ordered by instant.
+    /// The expiries of unpaid charges of this API whose event is still to be published. `expiries` has the same pairs, ordered by instant.
     expiry_by_txid: HashMap<Arc<str>, Timestamp>,
     expiries: BTreeSet<(Timestamp, Arc<str>)>,
     payments: Vec<PaymentRequest>,
@@ -112,7 +112,7 @@ impl WooviBooks {
         self.txid_by_id.get(correlation_id)
     }
 
-    /// Returns the names of a charge that was created through this API.
+    /// Returns the fields that this API adds to a charge; `None` for a charge that was created through the API Pix.
     #[must_use]
     pub fn find_names(&self, txid: &str) -> Option<&ChargeNames> {
         self.names_by_txid.get(txid)
@@ -148,19 +148,20 @@ impl WooviBooks {
         &self.owed
     }
 
-    /// Returns the deliveries' totals.
+    /// Returns the numbers of deliveries by outcome.
     #[must_use]
     pub fn totals(&self) -> DeliveryTotals {
         self.totals
     }
 
-    /// Returns the unpaid charge that expires next, and the instant.
+    /// Returns the next expiry whose event is still to be published, and the txid of its charge.
     #[must_use]
     pub fn next_expiry(&self) -> Option<(Timestamp, &Arc<str>)> {
         self.expiries.first().map(|(at, txid)| (*at, txid))
     }
 
-    /// Returns the changes that result in this state. They must be applied after the changes of charges and infractions.
+    /// Returns the changes that rebuild this state from the empty state. They must be applied after the changes that rebuild the
+    /// institution's books.
     pub fn snapshot(&self) -> impl Iterator<Item = WooviChange> {
         let names = self.names_by_txid.values().cloned().map(|names| WooviChange::Charge { cob: None, names });
         let payments = self.payments.iter().cloned().map(WooviChange::Payment);
@@ -182,8 +183,8 @@ impl WooviBooks {
         }
     }
 
-    /// Records when a changed charge expires. Removes the expiry of a charge that is paid or removed, or whose expiry was published
-    /// already.
+    /// Updates, after a change of a charge, the expiry whose event is still to be published. A charge has no such expiry if it is paid or
+    /// removed, or if the event was published already.
     pub fn follow(&mut self, cob: &Cob) {
         let Some(names) = self.names_by_txid.get(&cob.txid) else { return };
         let expires_at = cob.expires_at();
@@ -197,7 +198,7 @@ impl WooviBooks {
         }
     }
 
-    /// Adds the names of an existing charge.
+    /// Adds this API's own fields to an existing charge.
     pub(crate) fn name(&mut self, names: ChargeNames) -> Result<(), Inconsistent> {
         if self.txid_by_id.contains_key(&names.correlation_id) {
             return Err(Inconsistent("the correlationID of a charge exists already"));
@@ -215,10 +216,10 @@ impl WooviBooks {
         Ok(())
     }
 
-    /// Applies a change that concerns this state alone.
+    /// Applies the part of a change that concerns only this state. The institution's books stay unchanged.
     ///
     /// # Errors
-    /// [`Inconsistent`]; nothing was changed.
+    /// [`Inconsistent`] if the change contradicts the state. Then nothing was changed.
     pub(crate) fn apply(&mut self, change: WooviChange) -> Result<(), Inconsistent> {
         match change {
             WooviChange::Payment(payment) => {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire;
 
-/// A requested payment. Its approval creates a send with the `correlationID` as `idEnvio`. No money moves before the approval.
+/// A requested payment. No money moves before its approval. The approval sends a Pix, whose `idEnvio` is the `correlationID`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaymentRequest {
     /// `correlationID`, unique, chosen by the client.
@@ -18,7 +18,7 @@ pub struct PaymentRequest {
     pub amount: Money,
     /// The Pix key of the recipient in its normal form.
     pub key: Box<str>,
-    /// `destinationAliasType`.
+    /// `destinationAliasType`, such as `CPF` or `RANDOM`.
     pub key_type: Box<str>,
     /// `comment`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,15 +29,15 @@ pub struct PaymentRequest {
     /// `true` if a person removed the payment before its approval.
     #[serde(default)]
     pub is_removed: bool,
-    /// The number of requests with this `correlationID`, refused repeats included.
+    /// The number of requests to create a payment with this `correlationID`, refused repeats included.
     pub requests: u64,
 }
 
-/// A document of evidence.
+/// A document that a client sent as evidence for a dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
-    /// The address that the client gave.
+    /// The URL that the client gave.
     pub url: Box<str>,
     /// The description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Returns the description and the address as one line.
+    /// Returns the description, if any, and the URL as one line.
     #[must_use]
     pub fn shown(&self) -> String {
         match &self.description {

@@ -1,4 +1,4 @@
-//! Charges in answers and webhooks.
+//! The JSON form of charges in Woovi's answers and webhooks.
 
 use cais_domain::money::Money;
 use jiff::Timestamp;
@@ -16,10 +16,10 @@ use crate::{
     woovi::{PATH, ids, state::charge::Customer},
 };
 
-/// The type in the `globalID` of a charge.
+/// The type in a charge's `globalID`, which is the base64 form of `Charge:` and the txid.
 pub const KIND: &str = "Charge";
 
-/// Returns the status of a charge; `None` for a removed one, which the API no longer shows.
+/// Returns the status of a charge; `None` for a removed charge, which cannot be read or listed.
 #[must_use]
 pub fn status(cob: &Cob, now: Timestamp) -> Option<&'static str> {
     match cob.terms.status {
@@ -30,13 +30,13 @@ pub fn status(cob: &Cob, now: Timestamp) -> Option<&'static str> {
     }
 }
 
-/// Returns the `correlationID` of a charge; the txid for a charge that was created through the API Pix.
+/// Returns the `correlationID` of a charge. For a charge that was created through the API Pix, this is the txid.
 #[must_use]
 pub fn correlation_id<'a>(books: &'a Books, cob: &'a Cob) -> &'a str {
     books.woovi().find_names(&cob.txid).map_or(&*cob.txid, |names| &*names.correlation_id)
 }
 
-/// Returns a charge with its status.
+/// Returns a charge. A removed charge, which only webhooks and the views of its Pix show, has the status `EXPIRED`.
 #[must_use]
 pub fn charge(psp: &Psp, books: &Books, cob: &Cob) -> Value {
     let terms = &cob.terms;
@@ -97,7 +97,7 @@ pub fn charge(psp: &Psp, books: &Books, cob: &Cob) -> Value {
     view
 }
 
-/// Returns the customer of a charge, otherwise the debtor that was given through the API Pix.
+/// Returns the customer of a charge. For a charge of the API Pix, returns the debtor, if any.
 #[must_use]
 pub fn customer(books: &Books, cob: &Cob) -> Option<Value> {
     let names = books.woovi().find_names(&cob.txid);

@@ -1,4 +1,4 @@
-//! Charges, Pix, returns, payments and disputes in answers and webhooks.
+//! The JSON forms of charges, Pix, returns, payments and disputes in Woovi's answers and webhooks.
 
 pub mod charge;
 pub mod dispute;
@@ -15,7 +15,7 @@ use crate::{
     state::cob::Debtor,
 };
 
-/// Returns a tax number with its kind.
+/// Returns a tax number with its type, CPF or CNPJ.
 #[must_use]
 pub fn tax_id(document: &str) -> Value {
     let kind = match Document::parse(document) {
@@ -25,7 +25,7 @@ pub fn tax_id(document: &str) -> Value {
     json!({ "taxID": document, "type": kind })
 }
 
-/// Returns the payer of a Pix: the charge's debtor, or the sandbox's own payer.
+/// Returns the payer of a Pix: the charge's debtor, or the sandbox's default payer if the charge has none.
 #[must_use]
 pub fn payer(debtor: Option<&Debtor>) -> Value {
     let debtor = debtor.and_then(|debtor| Some((&*debtor.nome, debtor.cpf.as_deref().or(debtor.cnpj.as_deref())?)));
@@ -33,13 +33,13 @@ pub fn payer(debtor: Option<&Debtor>) -> Value {
     json!({ "name": name, "taxID": tax_id(document) })
 }
 
-/// Returns the id of the only account.
+/// Returns the id of the only account, derived from its Pix key.
 #[must_use]
 pub fn account_id(psp: &Psp) -> String {
     psp.identity.pix_key.chars().filter(|c| *c != '-').take(24).collect()
 }
 
-/// Returns the fields `company` and `account` of webhooks.
+/// Returns the fields `company` and `account` of webhook bodies.
 #[must_use]
 pub fn owner(psp: &Psp) -> (Value, Value) {
     let id = account_id(psp);
@@ -47,7 +47,7 @@ pub fn owner(psp: &Psp) -> (Value, Value) {
     (company, json!({ "accountId": id, "environment": "TESTING" }))
 }
 
-/// Returns the `globalID` of a transaction.
+/// Returns the `globalID` of a transaction, from the end-to-end id of a Pix or the `rtrId` of a return.
 #[must_use]
 pub fn transaction_id(end_to_end_id: &str) -> String {
     ids::global("PixTransaction", end_to_end_id)

@@ -1,4 +1,4 @@
-//! Payments, before and after their approval.
+//! The JSON form of payments in Woovi's answers and webhooks, before and after their approval.
 
 use cais_domain::{
     money::Money,
@@ -17,20 +17,20 @@ use crate::{
     woovi::state::payment::PaymentRequest,
 };
 
-/// The bank of every recipient.
+/// The name of the bank of every recipient.
 const BANK: &str = "PSP DO RECEBEDOR";
 
-/// A payment: its request through this API, its send, or both.
+/// A payment: its request through Woovi's API, its sent Pix, or both.
 #[derive(Clone, Copy, Debug)]
 pub struct Payment<'a> {
-    /// The request; `None` for a send that was not requested through this API.
+    /// The request; `None` for a Pix that was sent through Efí's API.
     pub request: Option<&'a PaymentRequest>,
-    /// The send; `None` before the approval.
+    /// The sent Pix; `None` before the approval.
     pub sent: Option<&'a Sent>,
 }
 
 impl<'a> Payment<'a> {
-    /// Returns the payment with this `correlationID`, unless removed.
+    /// Returns the payment with this `correlationID`; `None` if it is unknown or removed.
     #[must_use]
     pub fn find(books: &'a Books, id: &str) -> Option<Self> {
         let request = books.woovi().find_payment(id).filter(|request| !request.is_removed);
@@ -57,7 +57,7 @@ impl<'a> Payment<'a> {
         self.request.map(|request| request.created_at).or(sent_at).unwrap_or(Timestamp::MIN)
     }
 
-    /// Returns the payment. After its approval, its transaction and recipient are included.
+    /// Returns the payment, after its approval with the fields `transaction` and `destination` (the recipient).
     #[must_use]
     pub fn view(self) -> Value {
         match self.sent {
@@ -119,7 +119,7 @@ pub fn transaction(sent: &Sent) -> Value {
     view
 }
 
-/// Returns the field `error` of a failed payment.
+/// Returns the field `error` of a webhook about a failed payment.
 #[must_use]
 pub fn error(failure: SendFailure) -> Value {
     let (code, description) = match failure {
@@ -141,7 +141,7 @@ fn destination(sent: &Sent) -> Value {
     })
 }
 
-/// Returns the API's name of the type of a Pix key.
+/// Returns Woovi's name for the type of a Pix key.
 #[must_use]
 pub fn alias_type(key: &str) -> &'static str {
     PixKey::parse(key).map_or("RANDOM", |key| match key.key_type() {

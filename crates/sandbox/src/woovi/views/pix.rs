@@ -1,4 +1,4 @@
-//! Received and sent Pix, and the returns of both.
+//! The JSON forms of received Pix, sent Pix and the returns of both, in Woovi's answers and webhooks.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub fn pix(psp: &Psp, books: &Books, payment: &Payment) -> Value {
     })
 }
 
-/// Returns the status of a return, as transactions and the refunds of a charge show it.
+/// Returns the status of a return of a received Pix, by its name in transactions and in `/charge/{id}/refund`.
 const fn status(refund: &Refund) -> &'static str {
     match refund.outcome {
         RefundOutcome::Processing => "IN_PROCESSING",
@@ -45,7 +45,7 @@ const fn status(refund: &Refund) -> &'static str {
     }
 }
 
-/// Returns a return in the form of `/charge/{id}/refund`.
+/// Returns a return of a received Pix in the form of `/charge/{id}/refund`.
 #[must_use]
 pub fn charge_refund(refund: &Refund) -> Value {
     json!({
@@ -58,7 +58,7 @@ pub fn charge_refund(refund: &Refund) -> Value {
     })
 }
 
-/// Returns a return in the form of `/refund`, whose statuses have other names.
+/// Returns a return of a received Pix in the form of `/refund`. This form has other names for the statuses.
 #[must_use]
 pub fn refund(refund: &Refund) -> Value {
     let status = match refund.outcome {
@@ -77,13 +77,13 @@ pub fn refund(refund: &Refund) -> Value {
     })
 }
 
-/// Returns the institution's id of a return: its `rtrId` in lower case.
+/// Returns the `refundId` of a return: its `rtrId` in lower case.
 #[must_use]
 pub fn refund_id(refund: &Refund) -> String {
     refund.return_id.to_lowercase()
 }
 
-/// Returns a return of a received Pix as a transaction of webhooks.
+/// Returns a return of a received Pix as a transaction, in the form of webhooks.
 #[must_use]
 pub fn refund_transaction(payment: &Payment, refund: &Refund) -> Value {
     returned(
@@ -94,7 +94,7 @@ pub fn refund_transaction(payment: &Payment, refund: &Refund) -> Value {
     )
 }
 
-/// Returns the return of a received Pix as a transaction of a list, with its charge.
+/// Returns a return of a received Pix as a transaction, in the form of `/transaction`: with its charge.
 #[must_use]
 pub fn listed_refund(psp: &Psp, books: &Books, (payment, refund): (&Payment, &Refund)) -> Value {
     let mut shown = refund_transaction(payment, refund);
@@ -124,14 +124,14 @@ pub fn sent_pix(sent: &Sent) -> Value {
     })
 }
 
-/// Returns the return of a sent Pix as a transaction.
+/// Returns a return of a sent Pix as a transaction.
 #[must_use]
 pub fn sent_return(sent: &Sent, back: &SentReturn) -> Value {
     let is_partial = back.amount < sent.amount;
     returned("CONFIRMED", (back.amount.centavos(), is_partial), &back.return_id, (back.at, back.at))
 }
 
-/// Returns the part of a Pix that came back, as a transaction.
+/// Returns any return as a transaction. `partial` is `true` if only a part of the Pix was returned.
 fn returned(
     status: &str,
     (value, partial): (i64, bool),
