@@ -1,4 +1,4 @@
-//! `cais payout`: credits the return of a payout if the service cannot read the return at the acquirer.
+//! `cais payout`: lets an operator credit a payout's return that the service cannot read at the acquirer.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::ids::PayoutId;

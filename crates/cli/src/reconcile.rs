@@ -45,7 +45,7 @@ pub struct ReconcileArgs {
 /// Exit codes:
 ///
 /// - 2 if a list of an acquirer or the processor could not be read to its end;
-/// - otherwise 1 if a difference remains, a row is unreadable, or the report is full;
+/// - otherwise 1 if a difference remains, a row is unreadable, or the report does not contain all of them;
 /// - otherwise 0.
 ///
 /// # Errors

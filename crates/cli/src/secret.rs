@@ -12,7 +12,7 @@ use cais_ports::Secret;
 pub const API_KEY_VARIABLE: &str = "CAIS_API_KEY";
 /// The environment variable with the signing secret for commands that check or send webhooks.
 pub const WEBHOOK_SECRET_VARIABLE: &str = "CAIS_WEBHOOK_SECRET";
-/// Both variables. The configuration ignores them, although their names begin with `CAIS_` as those of its keys.
+/// The two variables above. The configuration ignores them, although their names begin with `CAIS_` as those of its keys.
 pub const SECRET_VARIABLES: [&str; 2] = [API_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
 /// The file name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";

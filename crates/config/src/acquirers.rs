@@ -218,10 +218,10 @@ keys! {
             .optional()
             .required_if(!is_woovi(kind), "")
             .rejected_if(only(is_woovi(kind)), NOT_FOR_WOOVI);
-        /// The institution behind the acquirer. Its profile contains the settings in which the institution's API differs
-        /// from the standard. Each profile follows the institution's public documents. No profile was tested with the
-        /// real institution. `token_url` and the keys from `path_prefix` to `brasilia_dates` replace single settings of
-        /// the profile. Only for `bacen`.
+        /// The acquirer's institution, which selects a profile: the settings in which the institution's API differs from
+        /// the standard, the Central Bank's API Pix. Each profile follows the institution's public documents. No profile
+        /// was tested with the real institution. `token_url` and the keys from `path_prefix` to `brasilia_dates` replace
+        /// single settings of the profile. Only for `bacen`.
         profile: Option<String> = text("bb, itau, santander, sicredi or inter", profile)
             .optional()
             .rejected_if(only(!is_bacen(kind)), ONLY_FOR_BACEN);

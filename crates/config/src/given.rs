@@ -16,7 +16,7 @@ impl Given {
         Self { value, is_text }
     }
 
-    /// Returns the value of a text that is a default or the content of a file.
+    /// Returns a value from a text: a default, or the content of a file with a secret.
     pub const fn of_text(text: String) -> Self {
         Self { value: Value::String(Tag::Default, text), is_text: true }
     }

@@ -208,7 +208,7 @@ impl Config {
 #[must_use]
 pub fn data_dir_problem(sources: &Sources) -> Option<Problem> {
     let mut reader = Reader::new(sources.merge().ok()?);
-    // `Config::load` reports the mistakes of all keys.
+    // The mistakes of other keys are ignored here, because `Config::load` reports them.
     let _config = Config::read(&mut reader, "");
     let entry = reader.effective().iter().find(|entry| entry.key == DATA_DIR)?;
     let what = directory::problem(Path::new(&entry.value))?;

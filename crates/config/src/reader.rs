@@ -44,7 +44,7 @@ pub struct Described {
     pub takes: String,
     /// The default; empty without one.
     pub default: String,
-    /// `true` for a secret, which a file may contain.
+    /// `true` for a secret. The key with the suffix [`FILE_SUFFIX`] may be set in its place.
     pub is_secret: bool,
     /// The meaning.
     pub text: String,

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use crate::pages::operator::ledger::LedgerCheck;
 use crate::pages::operator::reconciliation::ComparedDay;
 
-/// The time for which the request that starts a check waits for the check's result. The check continues after this
-/// time.
+/// The time for which the request that starts a check waits for the check's result. A check that needs more time
+/// continues after the request.
 const ANSWER_WITHIN: Duration = Duration::from_secs(9);
 
 /// The checks of a process.
@@ -32,8 +32,8 @@ pub(crate) struct Check<T>(Arc<Mutex<State<T>>>);
 pub(crate) struct State<T> {
     /// The start of the running check; `None` if the check is not running.
     pub(crate) running_since: Option<Timestamp>,
-    /// The start of the last check that ended, and its result or the reason of its failure. `None` before the first
-    /// end.
+    /// The start of the last check that ended, and its result or the reason of its failure. `None` until the first
+    /// check has ended.
     pub(crate) last: Option<(Timestamp, Result<Arc<T>, String>)>,
 }
 
@@ -61,7 +61,8 @@ impl<T: 'static> Check<T> {
         self.lock().clone()
     }
 
-    /// Starts the check, and waits up to `ANSWER_WITHIN` for its end. If the check is running already, returns at once.
+    /// Runs `work` as the check, and waits up to `ANSWER_WITHIN` for its end. If the check is running already, returns
+    /// at once and does not run `work`.
     pub(crate) async fn start(&self, now: Timestamp, work: impl Future<Output = Result<T, String>> + 'static) {
         {
             let mut state = self.lock();
@@ -75,7 +76,7 @@ impl<T: 'static> Check<T> {
             // The work runs in an inner task, so that a panic of the work ends the check too.
             let result = rt::spawn(work).await.unwrap_or_else(|error| Err(error.to_string()));
             if let Err(error) = &result {
-                tracing::warn!(%error, "operator's check failed; its page shows the error");
+                tracing::warn!(%error, "operator's check failed; the page of the check shows the error");
             }
             *check.lock() = State { running_since: None, last: Some((now, result.map(Arc::new))) };
         });

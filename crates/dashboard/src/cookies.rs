@@ -19,8 +19,8 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// Returns the name. Browsers accept a name with `__Host-` only over TLS, for this host and for all its paths, so no
-    /// other host can set such a cookie.
+    /// Returns the name. Browsers accept a name with `__Host-` only over TLS, for this host and for all its paths. So
+    /// no other host can set such a cookie.
     const fn name(self, is_secure: bool) -> &'static str {
         match (self, is_secure) {
             (Self::Session, true) => "__Host-cais-session",
@@ -56,7 +56,8 @@ pub(crate) fn remove(site: &Site, purpose: Purpose) -> Option<HeaderValue> {
 fn header(site: &Site, mut cookie: Cookie<'_>) -> Option<HeaderValue> {
     cookie.set_path("/");
     cookie.set_http_only(true);
-    // With `Strict`, a link from another site to a page would show the login, although the user is logged in.
+    // Not `Strict`: with it, a logged-in user who follows a link from another site to the dashboard would see the login
+    // page.
     cookie.set_same_site(SameSite::Lax);
     if site.is_secure() {
         cookie.set_secure(true);

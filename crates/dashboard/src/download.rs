@@ -15,12 +15,12 @@ use crate::failure::Failure;
 
 /// The rows per page, equal to the largest page that the use cases return.
 pub(crate) const ROWS: u32 = 200;
-/// The most pages of files that one process reads at the same time. Read connections are few, and the dashboard's pages
-/// need them too.
+/// The largest number of pages of rows that one process reads for CSV files at the same time. Database connections are
+/// few, and the dashboard's HTML pages need them too.
 const PAGES_AT_ONCE: usize = 2;
 
-/// The unfinished files, at most one per account, and the permits to read their pages. Clones share one state, and each
-/// process has one.
+/// The unfinished CSV files, at most one per account, and the permits to read their pages of rows. Clones share one
+/// state, and each process has one.
 #[derive(Debug, Clone)]
 pub struct Downloads {
     places: ExportPlaces,
@@ -31,14 +31,15 @@ pub struct Downloads {
 pub(crate) type Part<C> = (Vec<u8>, Option<C>);
 
 impl Downloads {
-    /// Creates the downloads of a process. The API uses the same `places`.
+    /// Creates the downloads of a process. The API uses the same `places`, so an account has at most one unfinished
+    /// file in both.
     #[must_use]
     pub fn new(places: ExportPlaces) -> Self {
         Self { places, pages: Arc::new(Semaphore::new(PAGES_AT_ONCE)) }
     }
 
-    /// Returns a CSV file of the account with the file name `name`. `read` is called with `None` for the first part,
-    /// and with the cursor of the previous part for each further part.
+    /// Returns a CSV file of the account with the file name `name`. `read` is called with `None` for the first part.
+    /// For each further part, `read` is called with the cursor that the previous part returned.
     ///
     /// # Errors
     /// [`Failure::FileUnfinished`] if another file of the account is unfinished, or the failure of the first read. If a
@@ -64,7 +65,7 @@ impl Downloads {
             .streaming(first.chain(rest)))
     }
 
-    /// Reads a page with a permit.
+    /// Waits for a permit, and reads a page of rows.
     async fn page<T>(&self, read: impl Future<Output = T>) -> T {
         // The semaphore is never closed. If it were, the page would be read without a permit.
         let _turn = self.pages.acquire().await.ok();

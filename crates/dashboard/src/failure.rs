@@ -13,21 +13,21 @@ use cais_use_cases::upstream_order::FetchError;
 /// The reason for which a page is not shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The page needs a login.
+    /// The page needs a login. The browser is redirected to the login page.
     LoginNeeded,
     /// The form came from another site, or its token is wrong. The text is for the log.
     Forged(&'static str),
-    /// The request is not a form of the dashboard. The text is for the log.
+    /// The request has no form, or not such a form as the dashboard's pages send. The text is for the log.
     BadForm(&'static str),
     /// The page, or the record that it shows, does not exist for this user.
     NotFound,
     /// The path does not serve the method, such as a GET of a path that only receives forms.
     OtherMethod,
-    /// The user entered too many wrong codes, so the action ended.
+    /// The user entered too many wrong one-time codes, so the login or the action ended.
     Ended,
     /// Another CSV file of the account is still being downloaded.
     FileUnfinished,
-    /// Too many attempts at a login or a code, or too many requests of a session or an address.
+    /// Too many attempts at a login or a one-time code, or too many requests of a session or an IP address.
     Throttled,
     /// A part of the service failed, or exceeded its time limit. The text is for the log.
     Unavailable(String),

@@ -14,9 +14,9 @@ use crate::failure::Failure;
 use crate::state::Site;
 use crate::visit::Visit;
 
-/// The name of the field with the token.
+/// The name of the field with the token of [`Visit::token`].
 const TOKEN_FIELD: &str = "token";
-/// The time in which a form must arrive.
+/// The time in which the whole form must arrive.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(10);
 
 /// A form of this site.
@@ -61,8 +61,8 @@ impl FromRequest for Form {
             if !form.visit.has_token(form.raw(TOKEN_FIELD)) {
                 return Err(Failure::Forged("the token of the form is missing or wrong"));
             }
-            // The parser replaces bytes that are not UTF-8. A text that differs from the user's input must not be
-            // stored.
+            // The parser replaces bytes that are not UTF-8 with U+FFFD. A form with this character is refused, because
+            // a text that differs from the user's input must not be stored.
             if form.fields.iter().any(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER)) {
                 return Err(Failure::BadForm("the form is not UTF-8"));
             }

@@ -35,7 +35,7 @@ impl When {
     }
 }
 
-/// Writes the element `time`. Neither text contains a character that HTML must escape.
+/// Writes the element `time`. `local` and `utc` contain no character that HTML must escape.
 impl fmt::Display for When {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { local, utc } = self;
@@ -60,7 +60,7 @@ pub(crate) fn day(day: Date, language: Language) -> String {
     day.strftime(pattern).to_string()
 }
 
-/// Returns a decimal with the language's separators: `1.344,5` or `1,344.5`.
+/// Returns a decimal such as `1344.5` with the language's separators: `1.344,5` or `1,344.5`.
 pub(crate) fn decimal(text: &str, language: Language) -> String {
     let (thousands, point) = match language {
         Language::Portuguese => ('.', ','),
