@@ -1,5 +1,5 @@
-//! The simulated directory of Pix keys. Every valid key has an owner. Sends to three keys deliberately fail, take long, or lose the answer
-//! to their request.
+//! The simulated directory of Pix keys. Every valid key has an owner. A Pix to `fail@sandbox.cais` fails, and one to `slow@sandbox.cais`
+//! takes long. For `lost@sandbox.cais`, only the response to the request is lost.
 
 use cais_domain::{
     document::{Cpf, Document},
@@ -10,19 +10,19 @@ use ring::digest::{SHA256, digest};
 
 use crate::state::sent::{Recipient, SendFailure};
 
-/// The key whose sends are accepted and then become `NAO_REALIZADO`.
+/// A Pix to this key is accepted, and later fails (`NAO_REALIZADO`).
 const FAILING: &str = "fail@sandbox.cais";
 
-/// The key whose sends stay `EM_PROCESSAMENTO` for [`SLOW_SETTLES_AFTER`].
+/// A Pix to this key stays `EM_PROCESSAMENTO` for [`SLOW_SETTLES_AFTER`].
 const SLOW: &str = "slow@sandbox.cais";
 
-/// The key whose sends are accepted and completed, but the answer to the request is lost.
+/// A Pix to this key is accepted and completed, but the client receives no response to its request.
 const LOSING: &str = "lost@sandbox.cais";
 
-/// The duration of a send to [`SLOW`].
+/// The time from the acceptance of a Pix to [`SLOW`] until its completion.
 const SLOW_SETTLES_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
-/// The number of values of the nine digits before a CPF's check digits.
+/// The number of possible values of a CPF's first nine digits. Two check digits follow them.
 const CPF_BODIES: u64 = 1_000_000_000;
 
 const GIVEN_NAMES: [&str; 16] = [
@@ -35,18 +35,18 @@ const FAMILY_NAMES: [&str; 16] = [
     "Oliveira", "Pereira", "Ramos", "Santos", "Teixeira", "Vieira",
 ];
 
-/// The behavior of sends to a key.
+/// The simulated behavior of a Pix to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manner {
-    /// The failure, if any.
+    /// The reason for which the Pix fails; `None` if it is completed.
     pub failure: Option<SendFailure>,
-    /// The time that the send stays `EM_PROCESSAMENTO`; `None` for the default time.
+    /// The time that the Pix stays `EM_PROCESSAMENTO`; `None` for [`crate::SandboxConfig::payout_settles_after`].
     pub settles_after: Option<SignedDuration>,
-    /// `true` if the answer to the request is lost.
+    /// `true`: the connection is closed without a response to the request.
     pub loses_reply: bool,
 }
 
-/// Returns the behavior of sends to this key.
+/// Returns the simulated behavior of a Pix to this key.
 #[must_use]
 pub fn manner_of(key: &PixKey) -> Manner {
     let usual = Manner { failure: None, settles_after: None, loses_reply: false };
@@ -95,10 +95,12 @@ fn pick(names: &[&'static str; 16], byte: Option<u8>) -> &'static str {
     names.get(position).copied().unwrap_or_default()
 }
 
-/// Returns a valid CPF whose first nine digits come from the number. The check digits are searched among the hundred possible endings.
+/// Returns a valid CPF whose first nine digits are the last nine digits of `number`. The check digits are found by trying all hundred
+/// endings.
 fn cpf_from(number: u64) -> String {
     let body = number % CPF_BODIES;
-    // A CPF of equal digits is never issued, so the adjacent number is used.
+    // Nine equal digits have no valid ending: all eleven digits would be equal, and such a CPF is not valid. Then the adjacent number
+    // is used.
     let cpf = [body, body ^ 1]
         .into_iter()
         .find_map(|body| (0..100).find_map(|ending| Cpf::parse(&format!("{body:09}{ending:02}")).ok()));

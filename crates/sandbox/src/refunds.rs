@@ -1,4 +1,4 @@
-//! Returns of received Pix: requested by the receiver, final after a second, or failed by the tester.
+//! Returns of received Pix. The receiver requests a return, which becomes final after a second. Before that, the tester can let it fail.
 
 use std::sync::Arc;
 
@@ -17,16 +17,16 @@ use crate::{
     },
 };
 
-/// The reason of a return that the tester failed.
+/// `motivo` of a return that the tester let fail.
 const FAILED_BY_TESTER: &str = "refused by the payer's institution";
 
-/// The reason of a failed return that the account's balance did not cover.
+/// `motivo` of a failed return that the account's balance did not cover at its request.
 const NOT_COVERED: &str = "the account's balance does not cover the return";
 
 /// A receiver's request for a return.
 #[derive(Clone, Debug)]
 pub struct RefundRequest {
-    /// The receiver's identifier.
+    /// The receiver's identifier of the return, unique within the Pix.
     pub id: Box<str>,
     /// The amount.
     pub amount: Money,
@@ -36,7 +36,7 @@ pub struct RefundRequest {
     pub description: Option<Box<str>>,
 }
 
-/// The reason a return was refused.
+/// The reason why a receiver's or tester's request about a return was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum RefundError {
     /// No Pix has this end-to-end id.
@@ -51,7 +51,7 @@ pub enum RefundError {
     /// The amount exceeds the part of the Pix that can still be returned.
     #[error("the returns together would exceed the amount of the Pix")]
     ExceedsPayment,
-    /// The settlement was more than 90 days ago.
+    /// The Pix was settled more than 90 days ago.
     #[error("a Pix may be returned for 90 days after its settlement")]
     TooLate,
     /// The return is `DEVOLVIDO` or `NAO_REALIZADO`.
@@ -60,13 +60,13 @@ pub enum RefundError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id cannot be composed: the year is beyond 9999.
+    /// The id of the return cannot be composed, because the simulator's clock is beyond the year 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
 
 impl Psp {
-    /// Accepts a return, which is then `EM_PROCESSAMENTO`, even if the balance is insufficient.
+    /// Accepts a return in the status `EM_PROCESSAMENTO`. A return above the account's balance is accepted too, and fails when it is due.
     ///
     /// # Errors
     /// [`RefundError`].
@@ -101,7 +101,7 @@ impl Psp {
         Ok(refund)
     }
 
-    /// Ends a return that is still `EM_PROCESSAMENTO` as `NAO_REALIZADO`.
+    /// Lets a return fail: its status changes from `EM_PROCESSAMENTO` to `NAO_REALIZADO`.
     ///
     /// # Errors
     /// [`RefundError::PaymentNotFound`], [`RefundError::RefundNotFound`], [`RefundError::AlreadyFinal`] if the return is final,
@@ -123,7 +123,7 @@ impl Psp {
         Ok(())
     }
 
-    /// Makes all returns final that were due by `now`. Each return becomes final at its due instant.
+    /// Ends every return that is due by `now`. A completed return has the instant at which it was due, not `now`.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -7,7 +7,8 @@ use std::{
 
 use serde::Serialize;
 
-/// An operation whose requests are counted. Its name is a key in the answer of `GET /sandbox/ledger`.
+/// An operation whose requests are counted. Its name is a key in the response of `GET /sandbox/ledger`. The paths of Woovi's operations
+/// are relative to `/woovi/api/v1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
@@ -15,7 +16,7 @@ pub enum Operation {
     Token,
     /// `PUT /v2/cob/{txid}` and `POST /v2/cob`.
     CobCreate,
-    /// Creations that were refused with `txid_duplicado`.
+    /// Creations that were refused with `txid_duplicado`. They count as [`Self::CobCreate`] too.
     CobDuplicate,
     /// `PATCH /v2/cob/{txid}`.
     CobRevise,
@@ -33,7 +34,7 @@ pub enum Operation {
     RefundRead,
     /// `PUT /v3/gn/pix/{idEnvio}`.
     SendCreate,
-    /// Sends that were refused with `id_envio_duplicado`.
+    /// Requests that were refused with `id_envio_duplicado`. They count as [`Self::SendCreate`] too.
     SendDuplicate,
     /// `GET /v2/gn/pix/enviados/{e2eId}` and `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`.
     SendRead,
@@ -53,7 +54,7 @@ pub enum Operation {
     WebhookRemove,
     /// `GET /v2/webhook`.
     WebhookList,
-    /// `GET` of a charge's location.
+    /// `GET /qr/v2/{token}`: the payer's institution reads a charge's payload.
     Payload,
     /// `POST /v1/auth` of the crypto processor.
     CryptoLogin,
@@ -67,7 +68,7 @@ pub enum Operation {
     CryptoBalance,
     /// `POST /v1/payment`.
     CryptoPaymentCreate,
-    /// `GET /v1/payment/{id}`, and the renewal of its estimate.
+    /// `GET /v1/payment/{id}` and `POST /v1/payment/{id}/update-merchant-estimate`.
     CryptoPaymentRead,
     /// `GET /v1/payment/`.
     CryptoPaymentList,
@@ -83,7 +84,7 @@ pub enum Operation {
     CryptoPayoutList,
     /// `POST /v1/payout/{id}/cancel`.
     CryptoPayoutCancel,
-    /// A request for rates of the PTAX service.
+    /// `GET` of the PTAX service's rates.
     PtaxRate,
     /// `POST /charge` of Woovi's API.
     WooviChargeCreate,
@@ -131,7 +132,7 @@ pub enum Operation {
     WooviPublicKey,
 }
 
-/// The counts since the process started.
+/// The counts by operation, since the simulator started.
 #[derive(Debug, Default)]
 pub struct Requests(Mutex<BTreeMap<Operation, u64>>);
 

@@ -1,4 +1,4 @@
-//! Starts and stops the simulator from another program.
+//! Starts and stops a simulator within the calling process.
 
 use std::{
     io,
@@ -22,7 +22,7 @@ use crate::{
     woovi::keys::WooviCredentials,
 };
 
-/// The reason a simulator could not be started.
+/// The reason why a simulator could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// The address is not loopback. Other addresses are refused, because the control interface has no authentication.
@@ -40,13 +40,13 @@ pub enum SandboxError {
     /// The state file cannot be used.
     #[error(transparent)]
     State(#[from] JournalError),
-    /// The opening balance cannot be recorded.
+    /// The opening balances cannot be recorded.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// No random bytes for new credentials.
+    /// The system returned no random bytes for new credentials.
     #[error(transparent)]
     NoEntropy(#[from] NoEntropy),
-    /// The client for callbacks cannot be set up.
+    /// The HTTP client that sends callbacks cannot be set up.
     #[error("the client for callbacks cannot be set up")]
     Client(#[source] reqwest::Error),
     /// The server does not start.
@@ -67,7 +67,8 @@ impl std::fmt::Debug for Sandbox {
 }
 
 impl Sandbox {
-    /// Loads the state and starts the server. When this function returns, requests are answered. Any async runtime can be used.
+    /// Loads the state and starts the server. When this function returns, the server accepts requests. The caller may use any async
+    /// runtime.
     ///
     /// # Errors
     /// [`SandboxError`].
@@ -75,7 +76,7 @@ impl Sandbox {
         if !config.listen.ip().is_loopback() {
             return Err(SandboxError::NotLoopback(config.listen));
         }
-        // An error means that the process already has a TLS provider, which suffices.
+        // An error means that the process already has a TLS provider. The client can use that one.
         let _installed = rustls::crypto::ring::default_provider().install_default();
         let client = callbacks::client().map_err(SandboxError::Client)?;
         let (journal, identity, books) = match &config.state_file {
@@ -108,7 +109,7 @@ impl Sandbox {
         format!("http://{}", self.psp.host)
     }
 
-    /// Returns a client's credentials. After a restart with the same state file only the port differs.
+    /// Returns the credentials of a client of the API Pix. After a restart with the same state file, only the port differs.
     #[must_use]
     pub fn credentials(&self) -> Credentials {
         Credentials {
@@ -120,13 +121,13 @@ impl Sandbox {
     }
 
     /// Returns the credentials of a client of the crypto processor and of the PTAX service. After a restart with the
-    /// same state file only the port differs.
+    /// same state file, only the port differs.
     #[must_use]
     pub fn crypto_credentials(&self) -> CryptoCredentials {
         self.credentials().crypto()
     }
 
-    /// Returns a client's credentials of the same account at the API of Woovi. After a restart with the same state file
+    /// Returns the credentials of a client of Woovi's API, for the same account. After a restart with the same state file,
     /// only the port differs.
     #[must_use]
     pub fn woovi_credentials(&self) -> WooviCredentials {
@@ -139,7 +140,7 @@ impl Sandbox {
         Control::new(self.psp.clone())
     }
 
-    /// Stops the server, lets running requests finish for a second, and closes the state file.
+    /// Stops the server, then closes the state file. Running requests have one second to finish.
     pub async fn stop(mut self) {
         if let Some(running) = self.running.take() {
             running.stop().await;
@@ -147,8 +148,8 @@ impl Sandbox {
     }
 }
 
-/// Binds the address. A free port is chosen before the listener binds: a closed listener keeps its port only if it
-/// requested that port by number.
+/// Binds the address. The fault `down` closes the listener for a time. A closed listener keeps its port only if it was
+/// bound to a port number other than 0. So for port 0, a first socket finds a free port, and the listener binds to its number.
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let chosen = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     chosen.set_reuse_address(true)?;

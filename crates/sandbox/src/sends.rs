@@ -1,4 +1,4 @@
-//! Sends: outgoing Pix, at most one per `idEnvio`, debited when accepted.
+//! Sent Pix (Efí's payouts). An `idEnvio` belongs to at most one sent Pix. The account is debited when the request is accepted.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// A client's request for a send.
+/// A client's request to send a Pix.
 #[derive(Clone, Debug)]
 pub struct SendRequest {
     /// `idEnvio`.
@@ -29,16 +29,17 @@ pub struct SendRequest {
     pub amount: Money,
     /// The recipient's key.
     pub key: PixKey,
-    /// The document that the owner of the key must have, if the client requires one.
+    /// The CPF or CNPJ that the client expects of the key's owner, if any. If the owner has another one, the Pix is accepted but fails
+    /// when it is due.
     pub document: Option<Document>,
-    /// Text for the recipient.
+    /// `infoPagador`, text for the recipient.
     pub payer_info: Option<Box<str>>,
 }
 
-/// The reason a send was refused. No Pix was sent.
+/// The reason why a request to send a Pix was refused. The request sent no Pix.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// The `idEnvio` was used before, with any outcome.
+    /// An earlier sent Pix has this `idEnvio`, even if that Pix failed.
     #[error("the idEnvio was already used for another payment")]
     IdTaken,
     /// The balance does not cover the amount.
@@ -47,41 +48,41 @@ pub enum SendError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id cannot be composed: the year is beyond 9999.
+    /// The end-to-end id cannot be composed, because the simulator's clock is beyond the year 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
 
-/// The reason no money was returned.
+/// The reason why the recipient of a sent Pix returned no money.
 #[derive(Debug, thiserror::Error)]
 pub enum ReturnSentError {
-    /// No send has this `idEnvio`.
-    #[error("no send has this idEnvio")]
+    /// No sent Pix has this `idEnvio`.
+    #[error("no sent Pix has this idEnvio")]
     NotFound,
-    /// The send is not `REALIZADO`, so the recipient does not have the money.
+    /// The sent Pix is not `REALIZADO`, so the recipient does not have the money.
     #[error("only a Pix with the status REALIZADO can be returned")]
     NotSettled,
     /// The whole amount was returned before.
     #[error("the whole Pix was returned already")]
     NothingLeft,
     /// The amount is not positive, or exceeds the part of the Pix that is not returned yet.
-    #[error("the amount must be above 0.00 and at most the rest of the Pix")]
+    #[error("the amount must be above 0.00 and at most the part of the Pix that is not returned yet")]
     InvalidAmount,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id cannot be composed: the year is beyond 9999.
+    /// The id of the return cannot be composed, because the simulator's clock is beyond the year 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
 
 impl Psp {
-    /// Accepts a send and debits the balance. The send is then `EM_PROCESSAMENTO`.
+    /// Accepts a Pix to send in the status `EM_PROCESSAMENTO`, and debits the account.
     ///
     /// # Errors
     /// [`SendError`].
     pub fn request_send(&self, request: SendRequest) -> Result<Sent, SendError> {
-        // Failed sends that are due are settled first, so that their money is in the balance again.
+        // A sent Pix that is due to fail ends first, so that its money is in the balance again.
         self.settle_due()?;
         let now = self.clock.now();
         let end_to_end_id = EndToEndId::compose(dice::ISPB, now, &dice::tail().map_err(StoreError::from)?)?;
@@ -118,7 +119,7 @@ impl Psp {
         Ok(sent)
     }
 
-    /// Makes all sends final that were due by `now`. Each send becomes final at its due instant.
+    /// Ends every sent Pix that is due by `now`. A completed one has the instant at which it was due, not `now`.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -132,7 +133,8 @@ impl Psp {
         Ok(())
     }
 
-    /// Returns `amount` of a sent Pix, as if its recipient returned it. Without `amount`, returns the whole part that is not returned yet.
+    /// Credits `amount` to the account, as if the recipient of a sent Pix returned it. The default of `amount` is the whole part of the
+    /// Pix that is not returned yet.
     ///
     /// # Errors
     /// [`ReturnSentError`].

@@ -39,20 +39,20 @@ use crate::{
     woovi::{self, WooviError, deliveries::Deliveries, http as woovi_http},
 };
 
-/// The seconds after which a stopping server closes open connections.
+/// The seconds that a stopping server waits for running requests. Then it closes their connections.
 const SHUTDOWN_TIMEOUT_S: u64 = 1;
 
-/// The parameters of the server, apart from the institution.
+/// The parameters of [`start`], apart from the institution.
 pub struct Setup {
     /// The bound listener.
     pub listener: TcpListener,
-    /// `true`: connections are refused while the fault `down` is in force.
+    /// See [`crate::SandboxConfig::refuses_when_down`].
     pub refuses_when_down: bool,
     /// The number of HTTP worker threads.
     pub workers: usize,
-    /// The client for callbacks.
+    /// The HTTP client that sends callbacks, the processor's notifications and Woovi's webhooks.
     pub client: Client,
-    /// The wait before the second attempt of a callback.
+    /// The wait before the second attempt of a callback, notification or webhook. Later waits are computed from it.
     pub retry_base: Duration,
 }
 
@@ -60,7 +60,7 @@ pub struct Setup {
 #[derive(Debug)]
 pub struct Running {
     handle: ServerHandle,
-    /// Resolves when the thread has ended.
+    /// Resolves when the thread has ended, always with an error: the thread sends no value.
     ended: oneshot::Receiver<()>,
 }
 
@@ -68,7 +68,7 @@ impl Running {
     /// Stops the server and waits for its thread.
     pub async fn stop(self) {
         self.handle.stop(true).await;
-        // An error means that the thread has ended, as requested.
+        // The error is expected: the thread drops the sender at its end.
         let _gone = self.ended.await;
     }
 
@@ -78,7 +78,7 @@ impl Running {
     }
 }
 
-/// Starts the server on a thread with its own actix system, so that callers may use any runtime.
+/// Starts the server on a thread with its own actix system, so that callers may use any runtime. Returns when the server listens.
 ///
 /// # Errors
 /// If no thread or no server can be created.
@@ -118,7 +118,7 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     let server = match server {
         Ok(server) => server.run(),
         Err(error) => {
-            // Sending fails only if the caller stopped waiting.
+            // Sending fails only if the caller no longer waits. Then the error has no receiver.
             let _gone = started.send(Err(error));
             return;
         }
@@ -152,7 +152,7 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     psp.close();
 }
 
-/// Sets the header `Date` of answers to the simulated instant, so that a caller can compare the clocks.
+/// Sets the header `Date` of responses to the instant of the simulator's clock, so that a client can compare it with its own clock.
 async fn dated(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -166,7 +166,7 @@ async fn dated(
     Ok(response)
 }
 
-/// Keeps a second handle on the socket, for faults that cut the connection.
+/// Keeps a second handle on the socket of each connection, for faults that cut the connection.
 fn remember_socket(connection: &dyn Any, extensions: &mut Extensions) {
     let socket = connection.downcast_ref::<TcpStream>().and_then(|tcp| tcp.as_fd().try_clone_to_owned().ok());
     if let Some(socket) = socket {
@@ -174,8 +174,8 @@ fn remember_socket(connection: &dyn Any, extensions: &mut Extensions) {
     }
 }
 
-/// Defines a resource with its methods. Other methods are answered 405, as a [`Problem`] unless another form is given as the first
-/// argument.
+/// Defines a resource with its methods. Every other method is refused with 405. The form of this refusal is the type before `;`, by
+/// default [`Problem`].
 macro_rules! resource {
     ($refusal:ident; $path:expr, $allow:literal, $($method:ident => $handler:expr),+) => {
         web::resource($path)
@@ -213,7 +213,7 @@ fn routes(config: &mut ServiceConfig) {
         .default_service(web::to(|| async { Err::<&str, _>(Problem::new(Kind::NotFound, "there is no such path")) }));
 }
 
-/// Registers the routes specific to this institution.
+/// Registers the routes of Efí's extensions.
 fn own_routes(config: &mut ServiceConfig) {
     config
         .service(resource!(Refusal; "/v3/gn/pix/{id}", "PUT", put => send::put))
@@ -257,7 +257,7 @@ fn crypto_routes(config: &mut ServiceConfig) {
     ));
 }
 
-/// Registers the routes of the institution's second API.
+/// Registers the routes of the institution's second API, that of Woovi.
 fn woovi_routes(config: &mut ServiceConfig) {
     use woovi_http::{account, charge_list, charges, disputes, payments, refunds, transactions, webhooks};
     let api = web::scope("/woovi/api/v1")

@@ -1,5 +1,5 @@
-//! Settlement by the simulator's clock: due returns and sends become final, Woovi's charges expire, and the crypto processor takes its next
-//! steps.
+//! Changes that are due by the simulator's clock: returns and sent Pix become final, charges of Woovi's API expire, and payments and
+//! withdrawals of the crypto processor change their statuses.
 
 use std::sync::Arc;
 
@@ -10,12 +10,13 @@ use crate::{
     psp::{Psp, Store, StoreError},
 };
 
-/// The longest sleep between two checks for due changes. The sleep is short, because the machine's clock may change meanwhile.
+/// The longest sleep between two checks for due changes, and the pause after an error. The sleep is short, because the machine's clock
+/// may be set in the meantime.
 const LONGEST_SLEEP: SignedDuration = SignedDuration::from_secs(1);
 
 impl Psp {
-    /// Applies every change that is due by now. A read of objects that change with time calls this function first, so that the result
-    /// depends on the clock alone.
+    /// Applies every change that is due by now. Readers of objects that change with time call this function first. So they read the right
+    /// state even if [`settle_on_time`] has not run yet.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -52,7 +53,7 @@ impl Psp {
     }
 }
 
-/// Applies due changes on time even if there are no reads, so that callbacks are sent. Never returns.
+/// Applies due changes on time even without reads, so that their callbacks are sent on time too. Never returns.
 pub async fn settle_on_time(psp: Arc<Psp>) {
     loop {
         let wait =

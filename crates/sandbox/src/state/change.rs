@@ -18,7 +18,7 @@ use crate::{crypto::state::CryptoChange, wire, woovi::state::WooviChange};
 /// The destination of callbacks for a Pix key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Webhook {
-    /// The registered URL; `/pix` is appended to it.
+    /// The registered URL. Callbacks are sent to this URL with `/pix` appended.
     pub url: Arc<str>,
     /// The instant of registration.
     #[serde(with = "wire::micros")]
@@ -28,19 +28,19 @@ pub struct Webhook {
 /// A callback to send.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Notification {
-    /// The Pix of the callback.
+    /// The end-to-end id of the received or sent Pix.
     pub end_to_end_id: Arc<str>,
-    /// The infraction, if the callback reports an infraction. Otherwise the callback reports the Pix.
+    /// The `idInfracao`, if the callback reports an infraction of the Pix. Otherwise the callback reports the Pix itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub infraction: Option<Arc<str>>,
     /// The webhook's URL when the callback became due.
     pub url: Arc<str>,
 }
 
-/// The numbers of callbacks, in total and by outcome.
+/// Counts of callbacks, in total and by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationTotals {
-    /// The number of callbacks so far, which is also the number of the next callback.
+    /// All callbacks so far. Callbacks are numbered from 0, so this count is also the number of the next callback.
     pub due: u64,
     /// Callbacks that were answered 2xx.
     pub delivered: u64,
@@ -63,7 +63,7 @@ pub enum Change {
         /// The new terms.
         terms: Terms,
     },
-    /// A charge's expiry was moved into the past; for a young charge, its creation too.
+    /// The tester moved a charge's expiry into the past. The creation of a charge younger than two seconds was moved back too.
     CobExpired {
         /// The txid of the charge.
         txid: Arc<str>,
@@ -73,13 +73,13 @@ pub enum Change {
         /// The seconds from creation to expiry.
         expires_in_s: i32,
     },
-    /// A Pix arrived.
+    /// A Pix for a charge was received.
     Paid {
         /// The Pix.
         payment: Payment,
         /// The charge's status after the payment.
         status: CobStatus,
-        /// The webhook URL for the callback, if any.
+        /// The webhook's URL for the callback; `None`: no callback is sent.
         notify: Option<Arc<str>>,
     },
     /// A return was requested.
@@ -97,51 +97,51 @@ pub enum Change {
         id: Box<str>,
         /// The outcome.
         outcome: RefundOutcome,
-        /// The webhook URL for the callback, if any.
+        /// The webhook's URL for the callback; `None`: no callback is sent.
         notify: Option<Arc<str>>,
     },
     /// A Pix was accepted for sending.
     SendAccepted(Sent),
-    /// A request repeated the `idEnvio` of a send and was refused.
+    /// A further request with the `idEnvio` of a sent Pix was refused.
     SendRepeated {
-        /// The `idEnvio` of the send.
+        /// The `idEnvio` of the sent Pix.
         send_id: Arc<str>,
     },
-    /// A send became final.
+    /// A sent Pix became final.
     SendEnded {
-        /// The `idEnvio` of the send.
+        /// The `idEnvio` of the sent Pix.
         send_id: Arc<str>,
         /// The outcome.
         outcome: SendOutcome,
-        /// The webhook URL for the callback, if any.
+        /// The webhook's URL for the callback; `None`: no callback is sent.
         notify: Option<Arc<str>>,
     },
-    /// The recipient of a send returned a part of it.
+    /// The recipient of a sent Pix returned all or a part of it.
     SendReturned {
-        /// The `idEnvio` of the send.
+        /// The `idEnvio` of the sent Pix.
         send_id: Arc<str>,
         /// The returned part.
         back: SentReturn,
-        /// The webhook URL for the callback, if any.
+        /// The webhook's URL for the callback; `None`: no callback is sent.
         notify: Option<Arc<str>>,
     },
     /// A received Pix was disputed.
     InfractionOpened {
         /// The infraction.
         infraction: Infraction,
-        /// The webhook URL for the callback, if any.
+        /// The webhook's URL for the callback; `None`: no callback is sent.
         notify: Option<Arc<str>>,
     },
-    /// A step of an infraction, with the resulting return.
+    /// A step changed an infraction.
     InfractionChanged {
         /// The `idInfracao`.
         id: Arc<str>,
         /// The step.
         step: InfractionStep,
-        /// The return of the Pix, if any.
+        /// The return that the step causes; `None` unless the infraction was lost and money could be returned.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refund: Option<Refund>,
-        /// The webhook URL for the callback, if any.
+        /// The webhook's URL for the callback; `None`: no callback is sent.
         notify: Option<Arc<str>>,
     },
     /// The account's balance was set.
@@ -176,9 +176,9 @@ pub enum Change {
         /// The callback.
         notification: Notification,
     },
-    /// A step of the crypto processor.
+    /// A change of the crypto processor's state.
     Crypto(Box<CryptoChange>),
-    /// A step of Woovi's API.
+    /// A change of the state of Woovi's API.
     Woovi(Box<WooviChange>),
     /// Snapshots only: the callbacks' totals.
     NotificationTotals(NotificationTotals),

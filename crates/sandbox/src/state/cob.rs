@@ -1,4 +1,4 @@
-//! An immediate charge (`cob`) in the simulated PSP, with the field names of the wire.
+//! An immediate charge (`cob`) of the simulated institution. Types that the API Pix shows unchanged are serialized with its field names.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub enum CobStatus {
     /// Removed by the receiver.
     #[serde(rename = "REMOVIDA_PELO_USUARIO_RECEBEDOR")]
     RemovedByReceiver,
-    /// The PSP removed the charge. The simulator never removes one, but the status is a valid filter.
+    /// Removed by the institution. The simulator never removes a charge, but lists accept this status as a filter.
     #[serde(rename = "REMOVIDA_PELO_PSP")]
     RemovedByPsp,
 }
@@ -67,7 +67,7 @@ pub struct Value {
     /// The amount.
     #[serde(with = "wire::amount")]
     pub original: Money,
-    /// 1 if the payer may change the amount.
+    /// 1 if the payer may change the amount; otherwise 0 or absent.
     #[serde(rename = "modalidadeAlteracao", default, skip_serializing_if = "Option::is_none")]
     pub alterable: Option<u8>,
     /// Cash handed out with the payment (Pix Saque, Pix Troco).
@@ -102,13 +102,13 @@ pub struct WithdrawalTerms {
     /// The amount of cash.
     #[serde(rename = "valor", with = "wire::amount")]
     pub amount: Money,
-    /// 1 if the payer may change the amount of cash.
+    /// 1 if the payer may change the amount of cash; otherwise 0 or absent.
     #[serde(rename = "modalidadeAlteracao", default, skip_serializing_if = "Option::is_none")]
     pub alterable: Option<u8>,
-    /// `AGTEC`, `AGTOT`, or (for cash only) `AGPSS`.
+    /// The kind of agent that hands out the cash: `AGTEC`, `AGTOT`, or (only for Pix Saque) `AGPSS`.
     #[serde(rename = "modalidadeAgente")]
     pub agent: Box<str>,
-    /// ISPB of the facilitator.
+    /// The ISPB (institution code) of the facilitator of the cash service.
     #[serde(rename = "prestadorDoServicoDeSaque")]
     pub provider: Box<str>,
 }
@@ -116,7 +116,7 @@ pub struct WithdrawalTerms {
 /// The part of a charge that a revision may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
-    /// Seconds from creation to expiry.
+    /// `expiracao`: the seconds from creation to expiry.
     pub expires_in_s: i32,
     /// The debtor, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -171,12 +171,12 @@ pub struct Cob {
     pub created_at: Timestamp,
     /// The location of the payload.
     pub location: LocationToken,
-    /// The present terms. The revision number is the number of past ones.
+    /// The present terms. Their revision number (`revisao`) is the number of past terms.
     pub terms: Terms,
     /// The past terms, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub past: Vec<Terms>,
-    /// Positions of its payments in the book of payments, rebuilt when the state is loaded.
+    /// The positions of the charge's payments among all payments. Not stored, but computed when the state is loaded.
     #[serde(skip)]
     pub payments: Vec<usize>,
 }
@@ -190,14 +190,14 @@ impl Cob {
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// Returns the amount that a payer pays: the charge's amount plus the cash.
+    /// Returns the amount that a payer pays: the charge's amount plus the cash. Returns `None` if the sum is too large for [`Money`].
     #[must_use]
     pub fn amount_due(&self) -> Option<Money> {
         let cash = self.terms.value.withdrawal.as_ref().map_or(Money::ZERO, |w| w.terms().amount);
         self.terms.value.original.checked_add(cash).ok()
     }
 
-    /// Returns whether a payment of `amount` settles the charge.
+    /// Returns whether a payment of `amount` settles the charge: any amount if the payer may change it, otherwise at least the amount due.
     #[must_use]
     pub fn is_settled_by(&self, amount: Money) -> bool {
         self.terms.value.alterable == Some(1) || self.amount_due().is_some_and(|due| amount >= due)

@@ -7,8 +7,8 @@ use super::{
     sent::{SendOutcome, Sent},
 };
 
-/// The balance. An older state file has movements but no balance. So movements count even before the balance is first set, and the
-/// opening balance is added to them.
+/// The balance. Movements change the balance even before it is first set, because an old state file has movements but no balance. The
+/// opening balance is then added to the sum of these movements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Funds {
     balance: Money,
@@ -38,7 +38,7 @@ impl Funds {
         *self = Self { balance, is_open: true };
     }
 
-    /// Adds a Pix with its present returns.
+    /// Adds the amount of a received Pix, and applies its returns.
     pub(super) fn receive(&mut self, payment: &Payment) {
         self.add(payment.amount);
         for refund in &payment.refunds {
@@ -46,14 +46,14 @@ impl Funds {
         }
     }
 
-    /// Applies a return in its current state.
+    /// Subtracts the amount of a return, unless the return failed or was not covered.
     pub(super) fn refund(&mut self, refund: &Refund) {
         if refund.is_covered && !matches!(refund.outcome, RefundOutcome::Failed { .. }) {
             self.take(refund.amount);
         }
     }
 
-    /// Applies a send in its current state.
+    /// Subtracts the amount of a sent Pix, unless the Pix failed. Adds the parts that its recipient returned.
     pub(super) fn send(&mut self, sent: &Sent) {
         if !matches!(sent.outcome, SendOutcome::Failed(_)) {
             self.take(sent.amount);
@@ -64,7 +64,7 @@ impl Funds {
     }
 
     pub(super) fn add(&mut self, amount: Money) {
-        // The balance cannot reach the limit in practice: that needs millions of the largest amounts.
+        // The largest 64-bit number is never reached in practice: that needs millions of the largest amounts.
         self.balance = self.balance.checked_add(amount).unwrap_or(Money::from_centavos(i64::MAX));
     }
 

@@ -15,7 +15,7 @@ pub enum InfractionStatus {
     /// The infraction can be defended until its deadline.
     #[serde(rename = "ABERTA")]
     Open,
-    /// The infraction has a defense.
+    /// The infraction has a defense, and waits for its resolution.
     #[serde(rename = "EM_DEFESA")]
     Defended,
     /// The dispute was accepted: the money is returned.
@@ -24,7 +24,7 @@ pub enum InfractionStatus {
     /// The dispute was rejected.
     #[serde(rename = "REJEITADA")]
     Rejected,
-    /// The dispute was withdrawn.
+    /// The payer's side withdrew the dispute.
     #[serde(rename = "CANCELADA_EFI")]
     Cancelled,
 }
@@ -45,7 +45,7 @@ impl InfractionStatus {
 pub struct Defense {
     /// `justificativa`, unchanged.
     pub text: Box<str>,
-    /// The instant of acceptance.
+    /// The instant at which the institution accepted the defense.
     #[serde(with = "wire::micros")]
     pub at: Timestamp,
 }
@@ -55,7 +55,7 @@ pub struct Defense {
 pub struct Infraction {
     /// `idInfracao`, a UUID.
     pub id: Arc<str>,
-    /// The disputed Pix.
+    /// The end-to-end id of the disputed Pix.
     pub end_to_end_id: Arc<str>,
     /// The disputed amount.
     #[serde(with = "wire::amount")]
@@ -63,7 +63,7 @@ pub struct Infraction {
     /// The situation reported by the payer.
     #[serde(with = "wire::situation")]
     pub situation: Situation,
-    /// The nature of the return.
+    /// The `natureza` of the return, if the infraction is lost.
     pub nature: Nature,
     /// The instant of creation.
     #[serde(with = "wire::micros")]
@@ -71,7 +71,7 @@ pub struct Infraction {
     /// The instant when the analysis began: the creation, or the last reopening.
     #[serde(with = "wire::micros")]
     pub opened_at: Timestamp,
-    /// The seconds for a defense, from `opened_at`.
+    /// The time in which a defense is accepted, in seconds from `opened_at`.
     pub deadline_s: u32,
     /// The status.
     pub status: InfractionStatus,
@@ -81,17 +81,17 @@ pub struct Infraction {
     /// The instant of the resolution or withdrawal; `None` while the infraction is unresolved.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "wire::optional_micros")]
     pub ended_at: Option<Timestamp>,
-    /// The ids of the returns made for the infraction.
+    /// The ids of the returns that the institution made because the infraction was lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refunds: Vec<Box<str>>,
     /// The number of accepted defenses.
     pub defenses: u64,
-    /// The number of requests for a defense, refused ones included.
+    /// The number of the client's requests to submit a defense, refused ones included.
     pub requests: u64,
 }
 
 impl Infraction {
-    /// Returns the last instant for a defense.
+    /// Returns the last instant at which a defense is accepted.
     #[must_use]
     pub fn deadline_at(&self) -> Timestamp {
         let length = SignedDuration::from_secs(i64::from(self.deadline_s));

@@ -1,4 +1,4 @@
-//! The book of infractions, with indexes by id and by instant of opening, and the steps of an infraction.
+//! All infractions, with indexes by id and by instant of opening. Steps change an infraction.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -18,7 +18,7 @@ use crate::wire;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InfractionStep {
-    /// The infraction was defended.
+    /// A defense was accepted.
     Defended(Defense),
     /// The client's request to defend the infraction was refused.
     DefenseRefused,
@@ -77,7 +77,7 @@ impl Infractions {
         Ok(())
     }
 
-    /// Applies a step; `refund` is the id of the resulting return. Returns the infraction after the step.
+    /// Applies a step. `refund` is the id of the return that the step causes, if any. Returns the infraction after the step.
     pub(super) fn step(
         &mut self,
         id: &str,

@@ -1,5 +1,5 @@
-//! The simulated PSP's books in memory: charges, received and sent Pix, returns, infractions, balance, webhooks and
-//! waiting callbacks.
+//! The books: the whole state of the simulator in memory. They contain charges, received and sent Pix, returns, infractions,
+//! the balance, webhooks and waiting callbacks, and the books of the crypto processor and of Woovi's API.
 
 pub mod change;
 pub mod cob;
@@ -36,15 +36,17 @@ use crate::{
     },
 };
 
-/// The largest number of waiting callbacks. Beyond this number new callbacks count as abandoned.
+/// The largest number of waiting callbacks. Further callbacks are not sent, and count as abandoned.
 pub const MAX_OWED_NOTIFICATIONS: usize = 10_000;
 
-/// A change contradicts the state. For example, the change refers to a missing object, or creates an existing one.
+/// A contradiction between a change and the state. For example, the change refers to a missing object, or creates an existing one.
 #[derive(Debug, thiserror::Error)]
 #[error("a change contradicts the state: {0}")]
 pub struct Inconsistent(pub(crate) &'static str);
 
-/// The whole state. Only [`Books::apply`] changes the state, so that the journal is complete.
+/// The whole state. Only [`Books::apply`] changes the state, so that a replay of the journal results in the same state.
+///
+/// The position of an object is its index in the list of all objects of its kind, in order of creation.
 #[derive(Debug, Default)]
 pub struct Books {
     cobs: Vec<Cob>,
@@ -87,13 +89,13 @@ impl Books {
             .filter_map(|position| self.cobs.get(position).map(|cob| (position, cob)))
     }
 
-    /// Returns the number of charges, which is also the next position.
+    /// Returns the number of charges, which is also the position of the next charge.
     #[must_use]
     pub fn cob_count(&self) -> usize {
         self.cobs.len()
     }
 
-    /// Returns the Pix with this end-to-end id.
+    /// Returns the received Pix with this end-to-end id.
     #[must_use]
     pub fn find_payment(&self, end_to_end_id: &str) -> Option<&Payment> {
         self.payments.get(*self.payment_by_e2e.get(end_to_end_id)?)
@@ -109,25 +111,26 @@ impl Books {
         cob.payments.iter().filter_map(|position| self.payments.get(*position))
     }
 
-    /// Returns all Pix, in order of arrival.
+    /// Returns all received Pix, in order of arrival.
     #[must_use]
     pub fn payments(&self) -> &[Payment] {
         &self.payments
     }
 
-    /// Returns the Pix that has a return with this id. The id is unique only within a Pix; if several Pix match, the first is returned.
+    /// Returns the received Pix that has a return with this id. The id is unique only within a Pix. If several Pix match, returns one of
+    /// them.
     #[must_use]
     pub fn find_refunded(&self, refund_id: &str) -> Option<&Payment> {
         self.payments.get(*self.refund_by_id.get(refund_id)?)
     }
 
-    /// Returns the instant at which the next return becomes final.
+    /// Returns the instant at which the next return of a received Pix becomes final.
     #[must_use]
     pub fn next_refund_due(&self) -> Option<Timestamp> {
         self.refunds_in_process.first().map(|(due, _, _)| *due)
     }
 
-    /// Returns a return that was due by `now` and is not final: its Pix, its id and its due instant.
+    /// Finds the first return of a received Pix that is due by `now` and not final. Returns its Pix, its id and its due instant.
     #[must_use]
     pub fn find_due_refund(&self, now: Timestamp) -> Option<(&Payment, &str, Timestamp)> {
         let (due, position, id) = self.refunds_in_process.first()?;
@@ -135,7 +138,7 @@ impl Books {
         Some((self.payments.get(*position)?, id, *due))
     }
 
-    /// Returns the sends.
+    /// Returns the sent Pix.
     #[must_use]
     pub fn sends(&self) -> &Sends {
         &self.sends
@@ -187,13 +190,13 @@ impl Books {
     #[must_use]
     pub fn snapshot(&self) -> Vec<Change> {
         let cobs = self.cobs.iter().cloned().map(Change::CobCreated);
-        // A charge of a snapshot already has the status after its payments.
+        // `CobCreated` already has the charge's present status. `Paid` repeats this status, so it does not change the charge.
         let payments = self.payments.iter().filter_map(|payment| {
             let (_, cob) = self.find_cob(&payment.txid)?;
             Some(Change::Paid { payment: payment.clone(), status: cob.terms.status, notify: None })
         });
         let sends = self.sends.all().iter().cloned().map(Change::SendAccepted);
-        // Pix of a snapshot already have the returns of their infractions.
+        // `InfractionOpened` has the present status, and `Paid` already has the returns of lost infractions. So no steps are needed.
         let infractions = self.infractions.all().iter().cloned();
         let infractions = infractions.map(|infraction| Change::InfractionOpened { infraction, notify: None });
         let webhooks = self
@@ -209,7 +212,7 @@ impl Books {
         let balance = self.funds.is_open().then(|| Change::BalanceSet { balance: self.funds.balance() });
         let movements = cobs.chain(payments).chain(sends).chain(infractions);
         let crypto = self.crypto.snapshot().map(|change| Change::Crypto(Box::new(change)));
-        // Woovi's changes come last. When the earlier changes are applied, Woovi has no webhooks yet, so they publish no events.
+        // Woovi's changes come last. A replay applies the other changes while Woovi has no webhooks yet, so these publish no events.
         let woovi = self.woovi.snapshot().map(|change| Change::Woovi(Box::new(change)));
         movements.chain(webhooks).chain(owed).chain(totals).chain(balance).chain(crypto).chain(woovi).collect()
     }
@@ -217,7 +220,7 @@ impl Books {
     /// Applies one change.
     ///
     /// # Errors
-    /// [`Inconsistent`] if the change contradicts the state, a defect of the simulator.
+    /// [`Inconsistent`] if the change contradicts the state. The cause is a defect of the simulator, or a damaged journal.
     pub fn apply(&mut self, change: Change) -> Result<(), Inconsistent> {
         match change {
             Change::CobCreated(cob) => self.add_cob(cob)?,

@@ -17,7 +17,7 @@ pub const REFUND_WINDOW: SignedDuration = SignedDuration::from_hours(90 * 24);
 /// A Pix that arrived for a charge.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Payment {
-    /// 32 alphanumerics, unique.
+    /// The end-to-end id: 32 alphanumerics, unique.
     pub end_to_end_id: Arc<str>,
     /// The charge's txid.
     pub txid: Arc<str>,
@@ -42,7 +42,8 @@ impl Payment {
         self.refunds.iter().find(|refund| &*refund.id == id)
     }
 
-    /// Returns the amount that can still be returned under `nature`: the cash or the purchase, minus its returns that did not fail.
+    /// Returns the amount that can still be returned under `nature`: the cash or the purchase, minus its returns that did not fail. Returns
+    /// `None` if a sum is too large for [`Money`].
     #[must_use]
     pub fn refundable(&self, nature: Nature) -> Option<Money> {
         let is_cash = nature.is_of_cash();
@@ -57,7 +58,7 @@ impl Payment {
     }
 }
 
-/// The `natureza` of a return. A receiver may request the first two.
+/// The `natureza` of a return. A receiver may request the first two; only the institution makes the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Nature {
     /// A return of the purchase (`MD06`).
@@ -116,13 +117,13 @@ pub struct Refund {
     pub amount: Money,
     /// The part of the Pix that is returned, and the reason.
     pub nature: Nature,
-    /// `descricao`.
+    /// `descricao`, text for the payer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Box<str>>,
-    /// The instant of the request.
+    /// The instant of the request, from which [`REFUND_SETTLES_AFTER`] counts.
     #[serde(with = "wire::micros")]
     pub requested_at: Timestamp,
-    /// `true` if the balance covered the return. Otherwise the return fails when it is due.
+    /// `true` if the balance covered the return at its request. Otherwise the return fails when it is due.
     #[serde(default = "covered")]
     pub is_covered: bool,
     /// The outcome.
