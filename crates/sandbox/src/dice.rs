@@ -2,15 +2,16 @@
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// The ISPB of the simulated institution. No participant of Pix has it.
+/// The ISPB (eight-digit code) of the simulated institution. No real participant of Pix has this code.
 pub const ISPB: &str = "99999008";
 
-/// The ISPB of all other simulated institutions.
+/// The ISPB of every other simulated institution, such as that of the recipient of a sent Pix.
 pub const OTHER_ISPB: &str = "99999009";
 
 /// The number of characters at the end of an end-to-end id that an institution chooses.
 const TAIL_LENGTH: usize = 11;
 
+/// The characters of [`tail`].
 const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The operating system returned no random bytes.

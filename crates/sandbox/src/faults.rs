@@ -1,5 +1,5 @@
-//! Deliberate faults: an institution, its API of Woovi, a crypto processor or a rate source that is down, slow, failing, or loses its
-//! answers.
+//! Deliberate faults of the institution, its API of Woovi, the crypto processor and the PTAX service: a system is down, slow or failing, or
+//! loses its answers.
 
 mod inject;
 mod listener_switch;
@@ -16,17 +16,17 @@ use crate::{crypto, ptax, woovi};
 pub use inject::{Connection, cut, inject};
 pub use listener_switch::ListenerSwitch;
 
-/// The default delay of `slow` and `late_reply`.
+/// The delay of `slow` and `late_reply` if the tester sets none.
 pub const DEFAULT_LATENCY: Duration = Duration::from_secs(5);
 
-/// The longest delay. The time limit of every client is shorter.
+/// The longest delay that the tester can set, and the time before `hang` closes a connection. The service waits less for any answer.
 pub const MAX_LATENCY: Duration = Duration::from_mins(1);
 
 /// The fault of requests outside the control interface. The work of a request is its effect on the simulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultMode {
-    /// No fault.
+    /// No fault: requests are served normally.
     #[default]
     Ok,
     /// If [`crate::SandboxConfig::refuses_when_down`] is set and the fault concerns all requests of the institution, new connections are
@@ -44,17 +44,17 @@ pub enum FaultMode {
     DoubleCallback,
     /// The work is done, but the answer is 500. Reads are answered normally.
     ErrorAfter,
-    /// No answer within [`MAX_LATENCY`]; no work is done.
+    /// No answer: the connection is closed after [`MAX_LATENCY`]. No work is done.
     Hang,
     /// 200 with an HTML page instead of JSON; no work is done.
     Html,
-    /// The work is done, and the answer ends in the middle.
+    /// The work is done, but the body of the answer ends in the middle.
     Truncated,
     /// 429 with `Retry-After`; no work is done.
     RateLimited,
 }
 
-/// A fault mode with its parameter.
+/// A fault mode with its delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The mode.
@@ -104,7 +104,7 @@ impl FaultTarget {
     }
 }
 
-/// A fault of the requests whose path contains a text.
+/// A fault of one system. With `path`, only the requests whose path contains this text have the fault.
 #[derive(Clone, Debug, Default)]
 struct Scoped {
     fault: Fault,
@@ -118,7 +118,7 @@ pub struct Faults {
     crypto: RwLock<Scoped>,
     ptax: RwLock<Scoped>,
     woovi: RwLock<Scoped>,
-    /// Set while the server runs, if `down` closes the listener.
+    /// The switch with which `down` closes the listener; `None` if connections are not refused, or the server does not run.
     listener: Mutex<Option<ListenerSwitch>>,
 }
 
@@ -132,13 +132,13 @@ impl Faults {
         }
     }
 
-    /// Returns the current fault mode of a system, even if the fault concerns only some paths.
+    /// Returns the current fault mode of a system, even if only some paths have the fault.
     #[must_use]
     pub fn mode_of(&self, target: FaultTarget) -> FaultMode {
         self.slot(target).read().unwrap_or_else(PoisonError::into_inner).fault.mode
     }
 
-    /// Returns the fault of a request with this path.
+    /// Returns the fault that a request with this path has now.
     #[must_use]
     pub fn find(&self, path: &str) -> Fault {
         let scoped = self.slot(FaultTarget::of(path)).read().unwrap_or_else(PoisonError::into_inner);
@@ -146,8 +146,8 @@ impl Faults {
         if applies { scoped.fault } else { Fault::default() }
     }
 
-    /// Replaces the fault of a system. The new fault concerns all requests, or those whose path contains `part`. Requests
-    /// that the server has already begun to handle are not affected.
+    /// Replaces the fault of a system. With `part`, only requests whose path contains this text have the new fault. Requests that the
+    /// server has already begun to handle keep the old fault.
     pub fn set(&self, target: FaultTarget, fault: Fault, part: Option<&str>) {
         let closes = |fault: &Scoped| fault.fault.mode == FaultMode::Down && fault.path.is_none();
         let scoped = Scoped { fault, path: part.map(Into::into) };
@@ -162,12 +162,12 @@ impl Faults {
         }
     }
 
-    /// Configures the listener to refuse connections while `down` is in force.
+    /// Stores the switch with which `down` makes the listener refuse connections.
     pub fn refuse_when_down(&self, listener: ListenerSwitch) {
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(listener);
     }
 
-    /// Closes the handle on the listener of an ended server. Otherwise the port would still accept connections.
+    /// Drops the switch after the server has ended. The switch holds a handle on the listener, which would keep the port open.
     pub fn forget_listener(&self) {
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -1,4 +1,5 @@
-//! Infractions (MED). The tester opens and resolves them, the client defends them. The money of a lost infraction is returned.
+//! Infractions (MED). The tester opens and resolves infractions; the client may defend them. The disputed money of a lost infraction is
+//! returned to the payer.
 
 use std::sync::Arc;
 
@@ -20,43 +21,44 @@ use crate::{
     },
 };
 
-/// The default time for a defense, in seconds: seven days, the time that an institution has for its analysis.
+/// The default time for a defense, in seconds: seven days. MED gives an institution the same time for its analysis.
 const DEADLINE_S: u32 = 7 * 86_400;
 
 /// The longest time for a defense, in seconds: a year.
 const MAX_DEADLINE_S: u32 = 365 * 86_400;
 
-/// The prefix of ids of returns made by the institution.
+/// The prefix of the ids of MED returns, which the institution itself makes.
 const REFUND_PREFIX: &str = "med";
 
-/// A payer's dispute. By default the situation is a scam, and the amount is the whole Pix.
+/// A payer's dispute, from which the tester opens an infraction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NewDispute {
     /// The situation, [`Situation::Scam`] by default.
     pub situation: Option<Situation>,
     /// The disputed amount, the whole Pix by default.
     pub amount: Option<Money>,
-    /// Seconds for a defense, seven days by default.
+    /// The time for a defense in seconds, seven days by default.
     pub deadline_s: Option<u32>,
-    /// `true`: an operational flaw instead of a fraud; the return is then `MED_OPERACIONAL`, not `MED_FRAUDE`.
+    /// The reason of the dispute and the nature of its return. `true`: an operational flaw, `MED_OPERACIONAL`; `false`: a fraud,
+    /// `MED_FRAUDE`.
     pub is_operational: bool,
 }
 
-/// The tester's outcome of an infraction.
+/// The outcome to which the tester moves an infraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InfractionOutcome {
     /// `REJEITADA`: the receiver keeps the money.
     Won,
-    /// `ACEITA`: the money is returned.
+    /// `ACEITA`: the money is returned to the payer.
     Lost,
-    /// `CANCELADA_EFI`: the payer's side withdrew the infraction.
+    /// `CANCELADA_EFI`: the payer's institution withdrew the dispute.
     Cancelled,
-    /// `ABERTA` again.
+    /// `ABERTA` again, with the whole time for another defense.
     Reopened,
 }
 
 impl InfractionOutcome {
-    /// Parses the name in the control interface.
+    /// Parses the outcome's name in the control interface.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         match word {
@@ -69,7 +71,7 @@ impl InfractionOutcome {
     }
 }
 
-/// The reason an infraction was not opened or resolved.
+/// The reason an infraction was not opened, or not moved to an outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum InfractionError {
     /// No Pix has this end-to-end id.
@@ -84,19 +86,19 @@ pub enum InfractionError {
     /// The time for a defense is below a second, or above a year.
     #[error("the time for a defense must be from a second to a year")]
     InvalidDeadline,
-    /// The infraction was resolved before.
+    /// The infraction is resolved or withdrawn, so it cannot be won or lost.
     #[error("the infraction is resolved")]
     Resolved,
-    /// The infraction was withdrawn before.
+    /// The infraction is withdrawn, so it cannot be withdrawn again.
     #[error("the infraction is cancelled")]
     Cancelled,
-    /// The infraction is open and cannot be reopened.
+    /// The infraction is not resolved or withdrawn, so it cannot be reopened.
     #[error("the infraction is open")]
     Open,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id cannot be composed: the year is beyond 9999.
+    /// The id of the return cannot be composed: the year of the simulated clock is beyond 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
@@ -107,7 +109,7 @@ pub enum DefenseError {
     /// No infraction has this id.
     #[error("no infraction has this id")]
     NotFound,
-    /// The infraction has a defense.
+    /// The infraction has a defense already.
     #[error("the infraction has a defense")]
     Defended,
     /// The infraction was resolved or withdrawn.
@@ -162,7 +164,7 @@ impl Psp {
         Ok(infraction)
     }
 
-    /// Accepts the defense of an open infraction. Refused requests are counted too.
+    /// Records the defense of an open infraction. The infraction's count of requests includes refused requests.
     ///
     /// # Errors
     /// [`DefenseError`].
@@ -188,7 +190,7 @@ impl Psp {
         Ok(self.change(&mut store, id, step, None)?)
     }
 
-    /// Resolves or withdraws an infraction, or reopens a resolved one. If the infraction is lost, its money is returned in the same change.
+    /// Moves an infraction to an outcome. A lost infraction and the return of its money are one change.
     ///
     /// # Errors
     /// [`InfractionError`].
@@ -201,7 +203,8 @@ impl Psp {
         let step = match (outcome, infraction.status) {
             (InfractionOutcome::Reopened, status) if status.is_open() => return Err(InfractionError::Open),
             (InfractionOutcome::Reopened, _) => InfractionStep::Reopened { at: now },
-            // The payer's institution may withdraw a dispute at any time, even after its resolution (DICT API). No money moves.
+            // The payer's institution may withdraw a dispute at any time, even after the resolution (DICT API). Money that was returned
+            // before stays returned.
             (InfractionOutcome::Cancelled, InfractionStatus::Cancelled) => return Err(InfractionError::Cancelled),
             (InfractionOutcome::Cancelled, _) => ended(InfractionStatus::Cancelled),
             (InfractionOutcome::Won | InfractionOutcome::Lost, status) if !status.is_open() => {
@@ -236,8 +239,8 @@ impl Psp {
     }
 }
 
-/// Creates the return for a lost infraction. Its amount is the disputed amount, limited by the refundable part of the Pix and by the
-/// account's balance. Returns `None` if that amount is zero.
+/// Creates the return for a lost infraction. Its amount is the smallest of three: the disputed amount, the part of the Pix that can still
+/// be returned, and the account's balance. Returns `None` if that amount is not positive.
 fn paid_back(
     store: &Store,
     infraction: &Infraction,

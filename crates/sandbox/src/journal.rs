@@ -1,4 +1,4 @@
-//! The state file: an append-only list of changes. Each opening of the file compacts the list.
+//! The state file: an append-only list of changes. Each opening of the file replaces the list by a snapshot of the state.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -14,12 +14,13 @@ use crate::{
     state::{Books, Inconsistent, change::Change},
 };
 
-/// The version of the file's format. Other versions are refused.
+/// The version of the file's format. Files of another version are refused.
 const FORMAT: u32 = 1;
 
-/// The simulator's identity: random, in the first line of the file, so that credentials survive restarts.
+/// The simulator's credentials and Pix key, chosen at random. The first line of the file contains them, so they survive restarts.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Identity {
+    /// The format of the file.
     format: u32,
     /// `OAuth2` client id.
     pub client_id: String,
@@ -59,7 +60,7 @@ pub enum JournalError {
     /// Another process uses the file.
     #[error("the state file {0} is in use by another process")]
     InUse(PathBuf),
-    /// A complete line is not valid.
+    /// A complete line is not valid JSON, or does not have the expected fields.
     #[error("line {line} of the state file {path} cannot be read")]
     Unreadable {
         /// The file.
@@ -81,12 +82,12 @@ pub enum JournalError {
         #[source]
         source: Inconsistent,
     },
-    /// The file was written by another version.
+    /// The file has another format.
     #[error("the state file {path} has format {found}, this version reads format {FORMAT}")]
     Format {
         /// The file.
         path: PathBuf,
-        /// The file's format.
+        /// The format of the file.
         found: u32,
     },
     /// No random bytes for new credentials.
@@ -94,12 +95,12 @@ pub enum JournalError {
     NoEntropy(#[from] NoEntropy),
 }
 
-/// The destination of changes before they take effect.
+/// The place in which each change is recorded before it takes effect.
 #[derive(Debug)]
 pub enum Journal {
-    /// No destination: the state ends with the process.
+    /// No place: changes are not recorded, and the state is lost when the process ends.
     Memory,
-    /// A file.
+    /// The state file.
     File(JournalFile),
     /// The simulator was stopped; changes are refused.
     Closed,
@@ -109,17 +110,19 @@ pub enum Journal {
 #[derive(Debug)]
 pub struct JournalFile {
     file: File,
+    /// The length of the file's whole lines, in bytes.
     length: u64,
+    /// A buffer for the next line.
     line: Vec<u8>,
-    /// A lock that keeps other processes from the file. The system releases it even after a kill.
+    /// A lock that keeps other processes from the file. The operating system releases the lock even if the process is killed.
     _lock: File,
 }
 
 impl Journal {
-    /// Writes one change, before it takes effect.
+    /// Records one change. The caller applies the change only if this succeeds.
     ///
     /// # Errors
-    /// The file system's error. The file is then truncated to its last whole line.
+    /// The error of the file system; the file is then cut after its last whole line. Also an error if the simulator was stopped.
     pub fn append(&mut self, change: &Change) -> io::Result<()> {
         match self {
             Self::Memory => Ok(()),
@@ -143,7 +146,7 @@ impl JournalFile {
     }
 }
 
-/// Opens or creates a state file: replays it, drops an incomplete last line, and rewrites it as a snapshot.
+/// Opens or creates a state file. An existing file is replayed without an incomplete last line, and is then replaced by a snapshot.
 ///
 /// # Errors
 /// [`JournalError`].
@@ -204,7 +207,8 @@ fn replay(path: &Path, content: &[u8]) -> Result<(Identity, Books), JournalError
     Ok((identity, books))
 }
 
-/// Writes the snapshot to a second file and renames that file, so that a kill leaves either the old or the new file complete.
+/// Replaces the file by a snapshot of `books`. The snapshot is written to a second file, which is then renamed. So a kill leaves either the
+/// old file or the new file complete.
 fn compact(path: &Path, identity: &Identity, books: &Books) -> io::Result<()> {
     let beside = sibling(path, ".new");
     let mut writer = BufWriter::new(private(OpenOptions::new().write(true).create(true).truncate(true)).open(&beside)?);
@@ -218,7 +222,7 @@ fn compact(path: &Path, identity: &Identity, books: &Books) -> io::Result<()> {
     fs::rename(&beside, path)
 }
 
-/// Restricts access to the owner, because the file holds the client secret.
+/// Restricts the access to a new file to its owner, because the state file contains the client secret.
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }

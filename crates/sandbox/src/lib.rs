@@ -1,21 +1,23 @@
-//! A simulated PSP with the Central Bank's API Pix 2.9.0 and Efí's cash-out and infractions (MED) over HTTP, for
+//! A simulated PSP with the Central Bank's API Pix 2.9.0 and Efí's payouts and infractions (MED) over HTTP, for
 //! development, tests and demonstrations.
 //!
-//! The simulator represents the system of another company. The simulator validates requests strictly, keeps its state in its own file,
-//! survives restarts of its client, and simulates faults on request. [`Sandbox::start`] starts a simulator. A client uses
-//! [`Sandbox::credentials`] as for any institution. A tester uses [`Sandbox::control`], or the same operations under `/sandbox/` over HTTP.
+//! The simulator represents the system of another company. Requests are validated strictly. The state can be kept in a file, so that it
+//! survives a crash of the process. The tester can cause faults.
+//!
+//! [`Sandbox::start`] starts a simulator. A client connects with [`Sandbox::credentials`], as to a real institution. A tester uses
+//! [`Sandbox::control`], or the same operations under `/sandbox/` over HTTP.
 //!
 //! The same institution has a second API in the form of Woovi (`OpenPix`), under `/woovi/` (module `woovi`).
 //!
 //! Beside the institution, the same server simulates a crypto processor (`crypto`, the `NOWPayments` API under `/v1/`) and
 //! the Central Bank's PTAX service (`ptax`).
 //!
-//! Modules: `pix` is the Central Bank's API for clients and `efi` Efí's extensions, one file per resource. `state` is the stored state, and
-//! `journal` its file. `payments`, `refunds`, `infractions`, `sends`, `recipients` and `settlement` simulate payers, recipients and the
-//! settlement system. The tester uses `control` and `faults`. A further API of the institution has a folder of its own beside `pix`, and
-//! uses the same `state`.
+//! Modules: `pix` contains the Central Bank's API, and `efi` contains Efí's extensions, both with one file per resource. `state` is the
+//! stored state, and `journal` is its file. `payments`, `refunds`, `infractions`, `sends`, `recipients` and `settlement` simulate payers,
+//! recipients and the settlement system. The tester uses `control` and `faults`. Any further API of the institution has its own folder, as
+//! `woovi` has, and uses the same `state`.
 //!
-//! Charges and Pix are never removed from memory or from the file. So the simulator is not suited for months of load.
+//! Charges and Pix are never removed from memory or from the file. So the simulator is not suited for a load test of months.
 
 mod callbacks;
 mod clock;

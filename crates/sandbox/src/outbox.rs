@@ -1,4 +1,5 @@
-//! Sends queued messages: oldest first and in parallel, or newest first and one at a time. Failed attempts are repeated.
+//! Sends queued messages, such as notifications. Normally the oldest is sent first, and several are sent at the same time. The tester can
+//! reverse the order; then the newest is sent first, one at a time. Failed attempts are repeated.
 
 use std::{cmp::Reverse, collections::BTreeMap, future::Future, sync::Arc, time::Duration};
 
@@ -8,7 +9,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// The largest number of concurrent messages, unless their order is reversed.
+/// The largest number of messages that are sent at the same time in the normal order.
 const MAX_IN_FLIGHT: usize = 16;
 
 /// The tester's switches of a queue.
@@ -20,7 +21,7 @@ pub struct Switches {
     pub is_reversed: bool,
 }
 
-/// A queue of numbered messages.
+/// A queue of messages. A later message has a higher number.
 pub trait Outbox: Send + Sync + 'static {
     /// The largest number of attempts per message.
     const MAX_ATTEMPTS: u32;
@@ -31,16 +32,16 @@ pub trait Outbox: Send + Sync + 'static {
     /// Returns the current switches.
     fn switches(&self) -> Switches;
 
-    /// Returns the signal for a due message or changed switches.
+    /// Returns the wakeup that is notified after a new message or a change of the switches.
     fn wakeup(&self) -> &Notify;
 
-    /// Returns the pause after this number of attempts.
+    /// Returns the pause before the next attempt, if `attempts` attempts have failed.
     fn repeat_after(&self, attempts: u32) -> Duration;
 
-    /// Makes one attempt. Returns `true` if the receiver answered 2xx.
+    /// Makes one attempt to send the message `number`. Returns `true` if the receiver answered 2xx.
     fn attempt(&self, number: u64) -> impl Future<Output = bool> + Send;
 
-    /// Records the end of a message: accepted, or abandoned.
+    /// Records that the message `number` ended. `true`: the receiver accepted the message; `false`: the last attempt failed.
     fn end(&self, number: u64, delivered: bool);
 }
 
@@ -80,7 +81,7 @@ pub async fn deliver<O: Outbox>(outbox: Arc<O>) {
     }
 }
 
-/// Returns the message to send next, with its instant.
+/// Returns the instant of the next attempt, and the number of its message.
 fn next_due(queue: &BTreeMap<u64, (Instant, u32)>, is_reversed: bool) -> Option<(Instant, u64)> {
     let due = queue.iter().map(|(number, (due, _))| (*due, *number));
     if is_reversed {

@@ -24,7 +24,7 @@ pub struct PaidPix {
     pub txid: Txid,
     /// The received amount.
     pub amount: Money,
-    /// The instant, by the simulator's clock.
+    /// The instant of the payment, by the simulator's clock.
     pub paid_at: Timestamp,
 }
 
@@ -40,17 +40,19 @@ pub enum PayError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The id cannot be composed: the year is beyond 9999.
+    /// The end-to-end id cannot be composed: the year of the simulated clock is beyond 9999.
     #[error(transparent)]
     Id(#[from] EndToEndIdError),
 }
 
-/// The smallest amount that the wire format cannot express.
+/// R$ 10,000,000,000.00: the smallest amount with more than ten integer digits, which the API cannot express.
 pub const AMOUNT_LIMIT: Money = Money::from_centavos(1_000_000_000_000);
 
 impl Psp {
-    /// Pays a charge in any state: late, second and insufficient payments are recorded too. Only a sufficient payment of an `ATIVA` charge
-    /// concludes the charge. The charge may also be named by its `correlationID` of Woovi's API.
+    /// Pays `amount` for a charge; `None` pays the amount due. `txid` may also be the charge's `correlationID` of Woovi's API.
+    ///
+    /// The charge may have any status: late, second and insufficient payments are recorded too. Only a sufficient payment of an `ATIVA`
+    /// charge concludes the charge.
     ///
     /// # Errors
     /// [`PayError`].

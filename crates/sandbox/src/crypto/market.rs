@@ -1,4 +1,4 @@
-//! Prices, minimums and fees of the simulated processor, set by the tester. A restart resets them to the opening values.
+//! Prices, minimums and fees of the simulated processor. The tester may change them; a restart resets them to the values in [`COINS`].
 
 use std::{
     collections::BTreeMap,
@@ -10,13 +10,14 @@ use super::{
     coins::{self, COINS, Coin},
 };
 
-/// The number of decimals of estimates and amounts to pay. An amount to pay in a coin with fewer decimals has only the coin's decimals.
+/// The largest number of decimals of estimates, minimums of deposits and amounts to pay. An amount to pay also has at most the decimals of
+/// its coin.
 pub const PRICE_DECIMALS: u32 = 8;
 
-/// Fiat currencies with their price in USDT. BRL is absent: the real processor may refuse BRL.
+/// Fiat currencies with their price in USDT. BRL is absent, because the real processor may refuse BRL.
 const FIATS: [(&str, &str); 2] = [("usd", "1"), ("eur", "1.08")];
 
-/// The current values of one coin.
+/// The current values of one coin. The minimums and the fee are amounts of this coin.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// The price in USDT.
@@ -29,7 +30,7 @@ pub struct Terms {
     pub payout_fee: Amount,
     /// `false`: the coin is off, so new payments and withdrawals are refused.
     pub is_enabled: bool,
-    /// `false`: the processor has no price, so estimates and payments in other currencies are refused.
+    /// `false`: the processor has no price of the coin. Estimates, and payments whose price is in another currency, are refused.
     pub is_priced: bool,
 }
 
@@ -46,16 +47,16 @@ impl Terms {
     }
 }
 
-/// The flags of a payment's rate, which also change the minimum of a deposit.
+/// The flags of a payment's rate. They also increase the minimum of a deposit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateFlags {
     /// `is_fixed_rate`.
     pub is_fixed_rate: bool,
-    /// `is_fee_paid_by_user`, which forces a fixed rate.
+    /// `is_fee_paid_by_user`. With `true` the rate is fixed even if `is_fixed_rate` is `false`.
     pub is_fee_paid_by_user: bool,
 }
 
-/// The market with all coins.
+/// The current values of all coins, by code.
 #[derive(Debug)]
 pub struct Market(RwLock<BTreeMap<&'static str, Terms>>);
 
@@ -92,11 +93,12 @@ impl Market {
         Some(Amount::constant(price))
     }
 
-    /// Returns `amount` of one currency in another, with all digits; `None` if a code is unknown or a coin has no price.
+    /// Converts `amount` from one currency to another, without rounding to decimals. Returns `None` for an unknown code. A coin without a
+    /// price can only be converted to itself.
     #[must_use]
     pub fn convert(&self, amount: &Amount, from: &str, to: &str) -> Option<Amount> {
         if from.eq_ignore_ascii_case(to) {
-            // An amount of the same currency needs no price.
+            // Between equal currencies no price is needed, but the code must be known.
             return Some(amount.clone()).filter(|_| coins::find(from).is_some() || self.price(from).is_some());
         }
         let (price_from, price_to) = (self.price(from)?, self.price(to)?);
@@ -104,8 +106,8 @@ impl Market {
     }
 
     /// Returns the minimum of a deposit in `coin`. A fixed rate multiplies the minimum by 1.1. A fee that the payer pays multiplies the
-    /// minimum by 1.1 × 1.05, with or without a fixed rate. Without an outcome coin the minimum is ten times too high, as observed at the
-    /// real processor.
+    /// minimum by 1.1 × 1.05, with or without a fixed rate. `has_outcome` is `false` if the request does not name the coin to be credited.
+    /// The minimum is then ten times too high, as observed at the real processor.
     #[must_use]
     pub fn min_deposit(&self, coin: &Coin, has_outcome: bool, flags: RateFlags) -> Amount {
         let mut minimum = self.terms(coin).min_deposit;

@@ -1,7 +1,8 @@
-//! The simulated crypto processor: the `NOWPayments` API under `/v1/`, with field types that vary as in the real API.
+//! The simulated crypto processor: the `NOWPayments` API under `/v1/`. As in the real API, a field may be text in one answer and a number
+//! in another.
 //!
 //! `http` has one file per group of endpoints. `state` is the stored state. `deposits` and `withdrawals` simulate payers, the chain and the
-//! processor. `ipn` sends notifications. `control` serves the tester, with the `market` and the `settings`.
+//! processor. `ipn` sends notifications. With `control`, the tester moves payments and withdrawals, and changes `market` and `settings`.
 
 mod address;
 mod amount;
@@ -31,21 +32,21 @@ use self::{credentials::Keys, market::Market, settings::Settings};
 pub use amount::Amount;
 pub use error::CryptoError;
 
-/// The processor without its stored state.
+/// The processor without its stored state, which is in [`state::CryptoBooks`].
 pub struct Crypto {
-    /// The credentials.
+    /// The secrets that clients must use, and the seed of deposit addresses.
     pub keys: Keys,
     /// Prices, minimums and fees.
     pub market: Market,
-    /// Wakes the sender of notifications when a notification is due or the settings changed.
+    /// Wakes the sender of notifications after a new notification or a change of the settings.
     pub ipn_wakeup: Notify,
     settings: RwLock<Settings>,
-    /// Accepted TOTP codes, the newest last.
+    /// The TOTP codes accepted last, the newest at the end.
     used_codes: Mutex<Vec<String>>,
 }
 
 impl Crypto {
-    /// Creates a processor with opening prices.
+    /// Creates a processor with the prices of a start. Its secrets are derived from the institution's `client_secret`.
     #[must_use]
     pub fn new(client_secret: &str) -> Self {
         Self {

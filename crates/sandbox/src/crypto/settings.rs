@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::state::payout::WithdrawalEnd;
 
-/// The life of a JWT: five minutes.
+/// The default life of a JWT in seconds: five minutes.
 const JWT_TTL_S: u32 = 300;
 
-/// The body of `GET /v1/payout/{id}`.
+/// The form of the body of `GET /v1/payout/{id}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PayoutShape {
@@ -16,9 +16,9 @@ pub enum PayoutShape {
     Array,
     /// `{id, createdAt, withdrawals}` without a status, as observed.
     Withdrawals,
-    /// `{payouts}`.
+    /// `{payouts}`, with the array of withdrawals.
     Payouts,
-    /// Only the first withdrawal.
+    /// Only the first withdrawal, as an object.
     Object,
 }
 
@@ -33,7 +33,7 @@ pub enum LateDeposits {
     Original,
 }
 
-/// The signature of notifications.
+/// The signature that notifications have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IpnSignature {
@@ -48,14 +48,14 @@ pub enum IpnSignature {
     Malformed,
 }
 
-/// All settings. Absent fields of a request keep their values.
+/// All settings. A setting that is absent in the tester's request keeps its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches of the tester, one field of the request each")]
 pub struct Settings {
     /// The life of a JWT in seconds.
     pub jwt_ttl_s: u32,
-    /// The body of `GET /v1/payout/{id}`.
+    /// The form of the body of `GET /v1/payout/{id}`.
     pub payout_shape: PayoutShape,
     /// `true`: `pay_amount` is a string, as the real sandbox writes it.
     pub pay_amount_as_text: bool,
@@ -63,13 +63,13 @@ pub struct Settings {
     pub late_deposits: LateDeposits,
     /// `true`: new deposits stay `confirming` until the tester moves them.
     pub hold_deposits: bool,
-    /// The milliseconds from the verification of a withdrawal to its outcome; `None`: the delay of a Pix send.
+    /// The milliseconds from the verification of a withdrawal to its outcome; `None`: as long as a sent Pix stays `EM_PROCESSAMENTO`.
     pub withdrawal_takes_ms: Option<u32>,
     /// The outcome of withdrawals that are verified from now on.
     pub withdrawal_fate: WithdrawalEnd,
-    /// `false`: payout endpoints answer 403, as the real API does for a caller whose IP address is not allowed.
+    /// `false`: requests to payout endpoints are answered 403, as the real API does if the client's IP address is not allowed.
     pub payouts_allowed: bool,
-    /// `false`: a request for the minimum of a withdrawal answers 403, as for accounts without that feature.
+    /// `false`: requests for the minimum of a withdrawal are answered 403, as for accounts without this feature.
     pub payout_minimum_allowed: bool,
     /// `true`: a TOTP code is accepted only once, as RFC 6238 requires. `false`: a code is accepted once per batch.
     pub totp_once: bool,
@@ -77,9 +77,9 @@ pub struct Settings {
     pub ipn_paused: bool,
     /// `true`: the newest notification is sent first, one at a time.
     pub ipn_reversed: bool,
-    /// The number of times that an accepted notification is sent, at least one.
+    /// The number of times that an accepted notification is sent. Zero counts as one.
     pub ipn_copies: u8,
-    /// The signature of notifications.
+    /// The signature that notifications have.
     pub ipn_signature: IpnSignature,
 }
 

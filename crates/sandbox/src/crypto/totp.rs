@@ -6,12 +6,12 @@ use ring::hmac;
 /// The length of a key in bytes, equal to the length of a SHA-1 hash.
 pub const KEY_LENGTH: usize = 20;
 
-/// The seconds of a step.
+/// The length of a step in seconds. Each step has its own code.
 const STEP_S: i64 = 30;
 
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// Returns the code of the step that is `steps` steps after the step at `at`.
+/// Returns the code for `at`, moved by `steps` steps: 0 is the code at `at`, -1 the code before it, 1 the code after it.
 #[must_use]
 pub fn code(key: &[u8], at: Timestamp, steps: i64) -> String {
     let counter = at.as_second().div_euclid(STEP_S).saturating_add(steps);
@@ -23,7 +23,7 @@ pub fn code(key: &[u8], at: Timestamp, steps: i64) -> String {
     format!("{:06}", (number & 0x7fff_ffff) % 1_000_000)
 }
 
-/// Returns whether a code belongs to the current step or an adjacent step.
+/// Returns whether the code `given` belongs to the step at `at` or to an adjacent step.
 #[must_use]
 pub fn is_valid(key: &[u8], at: Timestamp, given: &str) -> bool {
     [-1, 0, 1].into_iter().any(|steps| code(key, at, steps) == given)

@@ -24,7 +24,7 @@ use crate::{
 /// The largest number of decimals of a withdrawal's amount.
 pub const PAYOUT_DECIMALS: u32 = 6;
 
-/// The largest number of remembered TOTP codes. At any instant only three codes are valid.
+/// The largest number of remembered TOTP codes. More are not needed, because only three codes are valid at any instant.
 const MAX_USED_CODES: usize = 16;
 
 /// A client's request for one withdrawal.
@@ -47,10 +47,10 @@ pub struct WithdrawalOrder {
 }
 
 impl Psp {
-    /// Creates a payout batch and debits the balances.
+    /// Creates a payout batch, and debits the amounts and network fees from the balances.
     ///
     /// # Errors
-    /// 400 for a coin that is off, and for an amount below the minimum or above the balance. No batch is created then.
+    /// 400 if a coin is off, an amount is below the minimum, or a balance does not cover the amounts and fees. No batch is created then.
     pub fn create_batch(&self, orders: Vec<WithdrawalOrder>) -> Result<Batch, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();
@@ -106,11 +106,13 @@ impl Psp {
         Ok(batch)
     }
 
-    /// Verifies a batch by a TOTP code. The processor then works on its withdrawals.
+    /// Verifies a batch by a TOTP code. Its withdrawals are then `PROCESSING`.
     ///
     /// # Errors
-    /// 404 for an unknown batch. 400 for a wrong or repeated code, after ten attempts, and for a batch that does not
-    /// wait for its verification.
+    /// - 404 for an unknown batch.
+    /// - 400 for a wrong code, and for a code that was already tried for this batch. With the setting `totp_once`, also for a code that was
+    ///   accepted for another batch.
+    /// - 400 after ten attempts, and for a batch that does not wait for its verification.
     pub fn verify_batch(&self, id: u64, code: &str) -> Result<(), CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();
@@ -169,11 +171,13 @@ impl Psp {
         true
     }
 
-    /// Moves a withdrawal to its outcome for the tester. With [`WithdrawalEnd::Stay`], the withdrawal keeps its status. A `FAILED`
-    /// withdrawal may still be finished or rejected. Returns the batch.
+    /// Moves a withdrawal to the outcome `fate` at the tester's request, and returns its batch. With [`WithdrawalEnd::Stay`], a verified
+    /// withdrawal keeps its status until the tester moves it. A `FAILED` withdrawal may still be finished or rejected. If `id` is the id of
+    /// a batch, its first withdrawal is moved.
     ///
     /// # Errors
-    /// 404 for an unknown withdrawal, 400 for a final one, and to finish an unverified one.
+    /// - 404 for an unknown id.
+    /// - 400 for a withdrawal that is finished or rejected, and for [`WithdrawalEnd::Finish`] before the verification.
     pub fn move_withdrawal(&self, id: u64, fate: WithdrawalEnd) -> Result<Batch, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();
@@ -221,7 +225,8 @@ pub(crate) fn settle_batch(store: &mut Store, id: u64, now: Timestamp) -> Result
     store.commit(Change::Crypto(Box::new(change)))
 }
 
-/// Moves a withdrawal to a status, with the credit of the balance and the notification. The caller adds the batch to the change.
+/// Sets the status of the withdrawal at `position`, and adds its notification to `change`. For a rejected withdrawal also adds the credit
+/// of its amount and fee. The caller adds the batch to `change`.
 fn enter(
     change: &mut CryptoChange,
     batch: &mut Batch,

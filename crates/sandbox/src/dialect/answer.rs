@@ -16,9 +16,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Defect, Dialect};
 
-/// The fields with instants.
+/// The names of the fields whose values are instants.
 const INSTANTS: [&str; 6] = ["criacao", "horario", "liquidacao", "solicitacao", "inicio", "fim"];
-/// The path of charges.
+/// The path of the list of charges, with which the path of each charge begins.
 const CHARGES: &str = "/v2/cob";
 
 /// An answer that is changed into the form of the dialect.
@@ -29,7 +29,7 @@ struct Answer<'a> {
     body: Value,
 }
 
-/// Changes an answer of this institution into one of the dialect.
+/// Changes an answer of this institution into one of the dialect, with the dialect's defect.
 pub async fn translate(response: ServiceResponse<BoxBody>, dialect: &Dialect) -> ServiceResponse<BoxBody> {
     let (request, response) = response.into_parts();
     let (mut head, body) = response.into_parts();
@@ -118,7 +118,7 @@ impl Answer<'_> {
                     row.remove("endToEndId");
                 }
             }
-            // These defects concern other answers.
+            // The guards above show that the defect does not concern this answer.
             Defect::WrongStatus
             | Defect::ReturnStatus
             | Defect::MissingField

@@ -25,7 +25,7 @@ pub enum Defect {
     WrongStatus,
     /// A charge has no `calendario.criacao`.
     MissingField,
-    /// Instants are `DD/MM/YYYY hh:mm:ss`.
+    /// Instants have the form `DD/MM/YYYY hh:mm:ss`.
     WrongDateFormat,
     /// Amounts are JSON numbers.
     NumberForText,
@@ -77,7 +77,7 @@ impl Defect {
     ];
 }
 
-/// A dialect. The default is the institution's own: the standard with the peculiarities of Efí.
+/// A dialect, as differences from this institution's own API Pix. The default has no differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate difference between institutions")]
@@ -88,25 +88,26 @@ pub struct Dialect {
     pub token_path: Option<String>,
     /// `form` or `json`: the only accepted body of token requests. `None` accepts both.
     pub token_body: Option<String>,
-    /// The query parameters that every token request must have.
+    /// The query parameters, with their values, that every token request must have.
     pub token_query: Vec<(String, String)>,
-    /// `true`: in a token request with a form, id and secret are fields of the body, and the header `Authorization` is refused.
+    /// `true`: in a token request with a form, `client_id` and `client_secret` are fields of the body. The header `Authorization` is then
+    /// refused.
     pub credentials_in_body: bool,
-    /// `true`: a token request with a form must name its scopes.
+    /// `true`: a token request with a form must have the field `scope`.
     pub requires_scope: bool,
-    /// The headers that every request of the API must have.
+    /// The headers, with their values, that every request except a token request must have.
     pub headers: Vec<(String, String)>,
-    /// The query parameters that every request of the API must have.
+    /// The query parameters, with their values, that every request except a token request must have.
     pub query: Vec<(String, String)>,
     /// `true`: a taken txid is refused with 400 `CobOperacaoInvalida`, not with 409.
     pub refuses_taken_txid: bool,
-    /// `true`: instants have the time of Brasília and no offset.
+    /// `true`: instants in answers are in the time of Brasília, without an offset.
     pub local_dates: bool,
-    /// A deliberate deviation.
+    /// A deliberate deviation, if any.
     pub defect: Option<Defect>,
 }
 
-/// The dialect in force.
+/// The current dialect. A restart restores the institution's own.
 #[derive(Debug, Default)]
 pub struct Dialects(RwLock<Dialect>);
 
@@ -121,7 +122,8 @@ impl Dialects {
     }
 }
 
-/// Translates requests and answers of the API Pix; other systems are not affected.
+/// Translates each request of the API Pix from the current dialect, and its answer into the dialect. Requests of other systems pass
+/// unchanged.
 pub async fn translate(
     mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,

@@ -19,10 +19,10 @@ use crate::pix::problem::{Kind, Problem};
 const TOKEN_PATH: &str = "/oauth/token";
 /// The path of the API of this institution.
 const API_PATH: &str = "/v2";
-/// The beginnings of paths of other systems on the same server, and of the payloads of charges (`/qr/`).
+/// The beginnings of the paths that no dialect changes: the control interface, the other APIs, and the payloads of charges (`/qr/`).
 const OTHERS: [&str; 5] = ["/sandbox/", "/woovi/", "/v1/", "/olinda/", "/qr/"];
 
-/// Returns whether the path belongs to another system.
+/// Returns whether the path is outside of the API Pix, so that no dialect changes the request.
 pub fn is_of_another_system(path: &str) -> bool {
     OTHERS.iter().any(|beginning| path.starts_with(beginning))
 }
@@ -30,7 +30,7 @@ pub fn is_of_another_system(path: &str) -> bool {
 /// Changes a request of the dialect into one of this institution.
 ///
 /// # Errors
-/// [`Problem`] if the request does not follow the dialect.
+/// A [`Problem`] that describes how the request differs from the dialect.
 pub async fn translate(request: &mut ServiceRequest, dialect: &Dialect) -> Result<(), Problem> {
     let path = request.path().to_owned();
     let token_path = dialect.token_path.as_deref().unwrap_or(TOKEN_PATH);
@@ -51,7 +51,7 @@ pub async fn translate(request: &mut ServiceRequest, dialect: &Dialect) -> Resul
     take_query(request, &format!("{API_PATH}{rest}"), &dialect.query)
 }
 
-/// Sets the path, and removes the required parameters from the query.
+/// Sets the path of a request to `path`, and removes the `required` parameters from its query. A missing parameter is refused.
 fn take_query(request: &mut ServiceRequest, path: &str, required: &[(String, String)]) -> Result<(), Problem> {
     let invalid = || Problem::new(Kind::NotFound, "the path cannot be read");
     let query = request.query_string();
@@ -74,7 +74,8 @@ fn take_query(request: &mut ServiceRequest, path: &str, required: &[(String, Str
     Ok(())
 }
 
-/// Checks the body of a token request, and moves credentials from the body into the header.
+/// Checks the body of a token request. Moves the credentials of a form into the header `Authorization`, if the dialect has them in the
+/// body.
 async fn translate_token(request: &mut ServiceRequest, dialect: &Dialect) -> Result<(), Problem> {
     let refused = |why: &str| Problem::new(Kind::InvalidRequest, why);
     let is_form = request.content_type() == "application/x-www-form-urlencoded";

@@ -19,8 +19,7 @@ struct View {
     bloqueios: Option<Blocks>,
 }
 
-/// The blocked amounts. The amounts are always zero, because this institution blocks nothing: the resolution of a lost infraction debits
-/// the balance.
+/// The blocked amounts, which are always zero. This institution blocks no money; it debits the balance when an infraction is lost.
 #[derive(Serialize)]
 struct Blocks {
     #[serde(with = "wire::amount")]
@@ -31,10 +30,10 @@ struct Blocks {
     total: Money,
 }
 
-/// Returns the balance, with `bloqueios=true` also the blocked amounts.
+/// Returns the balance. With `bloqueios=true`, also returns the blocked amounts.
 ///
 /// # Errors
-/// 400 `json_invalido` for another query.
+/// 400 `json_invalido` for another parameter or value.
 pub async fn get(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Refusal> {
     admit(&psp, &request, Scope::BalanceRead, Operation::BalanceRead)?;
     let mut query = Query::of(&request);

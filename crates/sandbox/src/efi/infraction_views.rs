@@ -1,6 +1,6 @@
-//! Infractions in lists and callbacks.
+//! The JSON forms of an infraction in lists and in callbacks.
 //!
-//! Protocol, amount and accounts are numbers, as in Efí's newest client. Efí's documents show strings.
+//! The protocol, the amount and the accounts are JSON numbers, as in Efí's newest client. Efí's documents show strings.
 
 use cais_domain::{infraction::Situation, money::Money};
 use jiff::Timestamp;
@@ -16,13 +16,13 @@ use crate::{
     wire,
 };
 
-/// The name of the institution of all payers.
+/// The name of the institution at which all payers have their accounts.
 const PAYERS_INSTITUTION: &str = "PSP DO PAGADOR";
 /// The name of this institution.
 const OWN_INSTITUTION: &str = "CAIS SANDBOX PSP";
-/// The default name and CPF of a payer.
+/// The name and CPF of the payer of a charge without a debtor.
 pub const PAYER: (&str, &str) = ("PAGADOR DO SANDBOX", "52998224725");
-/// The CNPJ of the account's holder.
+/// The CNPJ of the holder of the simulated account.
 pub const OWN_DOCUMENT: &str = "12345678000195";
 /// The account numbers of the payer and of the receiver, chosen arbitrarily.
 const ACCOUNTS: (u32, u32) = (1_234_567, 7_654_321);
@@ -86,7 +86,8 @@ pub struct InfractionCallback<'a> {
     status: InfractionStatus,
 }
 
-/// Returns the row of an infraction, with data of its Pix and its charge. `position` determines the protocol number.
+/// Returns the row of an infraction. `payment` is the disputed Pix, and `cob` its charge, whose debtor is shown as the payer. The protocol
+/// number is `position + 1`.
 #[must_use]
 pub fn infraction<'a>(
     psp: &'a Psp,
@@ -146,7 +147,7 @@ const fn reason(nature: Nature) -> &'static str {
     }
 }
 
-/// Returns Efí's name of the situation.
+/// Returns Efí's name of a situation, the value of `tipoSituacao`.
 #[must_use]
 pub const fn situation(situation: Situation) -> &'static str {
     match situation {

@@ -1,4 +1,4 @@
-//! `/v2/gn/infracoes`: lists and defends infractions.
+//! `/v2/gn/infracoes`: lists infractions, and accepts defenses.
 
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
 use serde::Serialize;
@@ -22,14 +22,14 @@ use crate::{
     requests::Operation,
 };
 
-/// The part of the path that only this resource has.
+/// The part of the path that only this resource has. The simulated faults recognize its requests by this part.
 pub const PATH_PART: &str = "/gn/infracoes";
 
-/// The longest `justificativa`, in characters. Efí documents no limit. DICT limits an analysis to 2,000, and a client may append the URL of
-/// its evidence, so 4,000 is enough for both.
+/// The longest `justificativa`, in characters. Efí documents no limit. This limit is enough for an analysis of 2,000 characters (the limit
+/// of DICT) and the URL of the client's evidence.
 const MAX_TEXT: usize = 4_000;
 
-/// The only `analise` that Efí's newest clients send.
+/// The only accepted value of `analise`: the receiver rejects the dispute. Efí's newest clients send no other value.
 const DISAGREES: &str = "rejeitado";
 
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/gn/infracoes`: infractions by instant of opening, oldest first.
+/// `GET /v2/gn/infracoes`: lists infractions by the instant of their last opening, oldest first.
 ///
 /// # Errors
 /// 400 `InfracoesConsultaInvalida` with violations.
@@ -70,11 +70,13 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Ref
     json(StatusCode::OK, &Listed { parametros, infracoes })
 }
 
-/// `POST /v2/gn/infracoes/{id}/defesa`: 201 without a body.
+/// `POST /v2/gn/infracoes/{id}/defesa`: records a defense; 201 without a body.
 ///
 /// # Errors
-/// 404 `InfracaoNaoEncontrada`; `InfracaoOperacaoInvalida` with 400 for a bad body, 409 for a defended or resolved
-/// infraction, 422 after the deadline.
+/// - 404 `InfracaoNaoEncontrada`.
+/// - 400 `InfracaoOperacaoInvalida` for a bad body.
+/// - 409 `InfracaoOperacaoInvalida` for an infraction that has a defense, or is resolved or withdrawn.
+/// - 422 `InfracaoOperacaoInvalida` after the deadline.
 pub async fn defend(
     request: HttpRequest,
     id: web::Path<String>,

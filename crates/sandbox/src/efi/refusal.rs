@@ -1,4 +1,5 @@
-//! Refusals in Efí's forms: `nome` with `mensagem`, schema violations with `erros`, and token errors as in RFC 6750.
+//! Refusals in Efí's forms: `nome` with `mensagem`, the same with `erros` for schema violations, token errors as in RFC 6750, and problems
+//! of the API Pix.
 
 use std::fmt;
 
@@ -15,28 +16,28 @@ use crate::{
     psp::StoreError,
 };
 
-/// Efí's name of a body or query that violates its schema.
+/// Efí's `nome` of the refusal of a body or query that violates the schema.
 pub const INVALID_JSON: &str = "json_invalido";
 
 /// A refusal in one of Efí's forms.
 #[derive(Debug)]
 pub enum Refusal {
-    /// A refusal with a code.
+    /// A refusal with `nome` and `mensagem`.
     Named {
         /// The status.
         status: StatusCode,
-        /// `nome`, the code.
+        /// `nome`, a code that clients compare.
         name: &'static str,
         /// `mensagem`, for people.
         message: String,
-        /// The allowed methods, in a 405.
+        /// The header `Allow` of a 405: the allowed methods.
         allow: Option<&'static str>,
     },
     /// 400: the request violates the schema.
     Schema(Vec<SchemaError>),
-    /// 401 or 403: the token is not sufficient.
+    /// 401 or 403: the token is missing or unknown, has expired, or lacks a scope.
     Token(TokenError),
-    /// A refusal in the form of the API Pix, from look-ups and from the requests about infractions.
+    /// A refusal in the form of the API Pix, for reads of sent Pix and for all requests about infractions.
     Problem(Problem),
 }
 
@@ -49,7 +50,7 @@ struct Named<'a> {
 }
 
 impl Refusal {
-    /// Creates a refusal with a code.
+    /// Creates a refusal with the code `name`.
     #[must_use]
     pub fn named(status: StatusCode, name: &'static str, message: impl Into<String>) -> Self {
         Self::Named { status, name, message: message.into(), allow: None }

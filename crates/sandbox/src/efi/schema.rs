@@ -1,4 +1,4 @@
-//! Parses a JSON object like Efí's schema validation: each error has the schema's keyword and the path.
+//! Parses a JSON object. Errors have the form of Efí's schema validation: each has a JSON Schema keyword and a path.
 
 use cais_domain::money::Money;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::wire;
 /// The largest number of errors of an answer. A body of 64 KiB could produce thousands.
 const MAX_ERRORS: usize = 50;
 
-/// The longest name of an unknown property in an error, in characters.
+/// The longest name of an unknown property in an error, in characters. Longer names are cut.
 const MAX_ECHO: usize = 100;
 
 /// A violated rule of the schema.
@@ -18,7 +18,7 @@ const MAX_ECHO: usize = 100;
 pub struct SchemaError {
     /// The JSON Schema keyword, such as `required` or `pattern`.
     pub chave: &'static str,
-    /// The path, such as `.body.pagador`. A missing or unknown property is reported at its object.
+    /// The path, such as `.body.pagador`. For a missing or unknown property, the path of its object.
     pub caminho: String,
     /// The message for people.
     pub mensagem: String,
@@ -45,7 +45,7 @@ impl Findings {
     /// Returns `value` if no rule was violated.
     ///
     /// # Errors
-    /// 400 `json_invalido` with all violations, also if `value` is absent.
+    /// 400 `json_invalido` if a rule was violated or `value` is `None`. The refusal has at most the first 50 violations.
     pub fn conclude<T>(mut self, value: Option<T>) -> Result<T, Refusal> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
@@ -57,7 +57,7 @@ impl Findings {
     }
 }
 
-/// An object being parsed. Remaining fields at the end are unknown and refused.
+/// An object being parsed. A read removes a field; [`Object::close`] refuses the fields that remain, which are unknown.
 #[derive(Debug)]
 pub struct Object {
     path: &'static str,
@@ -65,7 +65,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Opens the value at `path`, which must be an object.
+    /// Opens the value at `path`. A value that is not an object is a violation.
     pub fn open(path: &'static str, value: Value, findings: &mut Findings) -> Option<Self> {
         match value {
             Value::Object(fields) => Some(Self { path, fields }),
@@ -81,7 +81,7 @@ impl Object {
         self.fields.remove(name)
     }
 
-    /// Removes and returns a required field.
+    /// Removes and returns a required field. An absent field is a violation.
     pub fn require(&mut self, name: &str, findings: &mut Findings) -> Option<Value> {
         let value = self.take(name);
         if value.is_none() {
@@ -90,7 +90,7 @@ impl Object {
         value
     }
 
-    /// Refuses all remaining fields.
+    /// Adds a violation for each remaining field.
     pub fn close(self, findings: &mut Findings) {
         for name in self.fields.keys() {
             let name: String = name.chars().take(MAX_ECHO).collect();
@@ -116,7 +116,7 @@ pub fn text(path: &'static str, value: Value, max: usize, findings: &mut Finding
     Some(text.into())
 }
 
-/// Parses a text that satisfies `valid`; `rule` is the schema's pattern.
+/// Parses a text that satisfies `valid`. The message of a violation shows `rule`, the pattern of the schema.
 pub fn matching(
     path: &'static str,
     value: Value,

@@ -16,11 +16,14 @@ use crate::{
     sends::SendError,
 };
 
-/// Answers 201 `EM_PROCESSAMENTO`. The callback and look-ups show the final outcome.
+/// Accepts a Pix to be sent; 201 with the status `EM_PROCESSAMENTO`. The callback and later reads show the outcome.
 ///
 /// # Errors
-/// 415 for a body that is not JSON. 400 for an invalid body, and while the account's key has no webhook. 404 for a recipient's key that
-/// does not exist. 409 `id_envio_duplicado`, 422 `pagamento_negado` for an insufficient balance.
+/// - 400 for an invalid body, and `chave_invalida` while the account's key has no webhook.
+/// - 404 if the recipient's key does not exist.
+/// - 409 `id_envio_duplicado` for an `idEnvio` that was used before.
+/// - 415 unless the content type is JSON.
+/// - 422 `pagamento_negado` for an insufficient balance.
 pub async fn put(
     request: HttpRequest,
     id: web::Path<String>,

@@ -1,4 +1,4 @@
-//! Parses the body of a send: first the schema, then the values.
+//! Parses the body of a request to send a Pix. The schema is checked first, then the values.
 
 use actix_web::http::StatusCode;
 use cais_domain::{
@@ -18,7 +18,7 @@ const MAX_SEND_ID: usize = 35;
 const MAX_KEY: usize = 77;
 const MAX_PAYER_INFO: usize = 140;
 
-/// The body after the check of the schema, before the values are parsed.
+/// A body that follows the schema, but whose keys and documents are not checked yet.
 struct Shape {
     amount: Money,
     payer_key: Box<str>,
@@ -26,17 +26,20 @@ struct Shape {
     recipient: Recipient,
 }
 
-/// A key, and optionally the tax number that its owner must have.
+/// The recipient: a Pix key, and optionally the CPF or CNPJ that its owner must have.
 struct Recipient {
     key: Box<str>,
     cpf: Option<Box<str>>,
     cnpj: Option<Box<str>>,
 }
 
-/// Parses `idEnvio` and the body of a send from the account with the key `own_key`.
+/// Parses `idEnvio` and the body of a request to send a Pix. `own_key` is the Pix key of the sending account.
 ///
 /// # Errors
-/// 400 `json_invalido`, `valor_invalido`, `chave_invalida`; 404 `chave_favorecido_nao_encontrada`.
+/// - 400 `json_invalido` if `idEnvio` or the body violates the schema.
+/// - 400 `valor_invalido` for an amount of zero, and for a CPF or CNPJ that is not valid.
+/// - 400 `chave_invalida` if the payer's key is not `own_key`.
+/// - 404 `chave_favorecido_nao_encontrada` if the recipient's key does not exist.
 pub fn read(id: &str, body: Value, own_key: &str) -> Result<SendRequest, Refusal> {
     let mut findings = Findings::default();
     if !(1..=MAX_SEND_ID).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -66,7 +69,7 @@ fn payer(value: Value, findings: &mut Findings) -> Option<(Box<str>, Option<Box<
     Some((key?, info))
 }
 
-/// Parses the recipient. Efí's account numbers (`contaBanco`) are not supported.
+/// Parses the recipient. Efí's other form, a bank account (`contaBanco`), is not supported.
 fn recipient(value: Value, findings: &mut Findings) -> Option<Recipient> {
     const CPF: &str = "^[0-9]{11}$";
     const CNPJ: &str = "^[0-9A-Z]{14}$";
@@ -100,7 +103,8 @@ fn understood(id: &str, shape: Shape, own_key: &str) -> Result<SendRequest, Refu
         let message = "the key in pagador.chave is not one of this account";
         return Err(Refusal::named(StatusCode::BAD_REQUEST, "chave_invalida", message));
     }
-    // The directory contains every valid key in its normal form, except the account's own key, because an account cannot pay itself.
+    // In the simulated directory every valid key in its normal form exists. The account's own key counts as unknown, because an account
+    // cannot pay itself.
     let found = PixKey::parse(&key).ok().filter(|found| found.as_str() == &*key && found.as_str() != own_key);
     let key = found.ok_or_else(|| {
         let message = "the key in favorecido.chave was not found";

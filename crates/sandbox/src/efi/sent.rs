@@ -19,7 +19,7 @@ use crate::{
     state::sent::{Recipient, SendStatus},
 };
 
-/// `GET /v2/gn/pix/enviados/{e2eId}`.
+/// `GET /v2/gn/pix/enviados/{e2eId}`: reads the sent Pix with this end-to-end id.
 ///
 /// # Errors
 /// 404 `PixEnviadoNaoEncontrado`.
@@ -33,7 +33,7 @@ pub async fn get(request: HttpRequest, e2eid: web::Path<String>, psp: Shared) ->
     json(StatusCode::OK, &views::sent(sent, &psp.identity.pix_key))
 }
 
-/// `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`.
+/// `GET /v2/gn/pix/enviados/id-envio/{idEnvio}`: reads the sent Pix with this `idEnvio`.
 ///
 /// # Errors
 /// 404 `PixEnviadoNaoEncontrado`.
@@ -69,8 +69,8 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/gn/pix/enviados`: sent Pix by instant of acceptance, oldest first. `cpf` and `cnpj` select by recipient. `exibirCodigoBanco` is
-/// accepted without effect, because no recipient has an account number.
+/// `GET /v2/gn/pix/enviados`: lists sent Pix by the instant of their acceptance, oldest first. `cpf` or `cnpj` selects the Pix to the
+/// recipient with this document. `exibirCodigoBanco` does not change the rows, because they never show a recipient's bank account.
 ///
 /// # Errors
 /// 400 `PixEnviadoConsultaInvalida` with violations.

@@ -1,4 +1,4 @@
-//! Sent Pix in answers and callbacks.
+//! The JSON forms of a sent Pix in answers and in callbacks.
 
 use cais_domain::{document::Document, money::Money};
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use crate::{
     wire,
 };
 
-/// Efí's name of the refusing institution.
+/// `origem` of a failure, in Efí's words: the recipient's institution refused the Pix.
 const REFUSED_BY: &str = "PSP do usuário recebedor";
 
 /// The answer to an accepted send.
@@ -17,9 +17,9 @@ const REFUSED_BY: &str = "PSP do usuário recebedor";
 #[serde(rename_all = "camelCase")]
 pub struct AcceptedView<'a> {
     id_envio: &'a str,
-    /// The field's name in Efí's documents.
+    /// The end-to-end id, under the name in Efí's documents.
     e2e_id: &'a str,
-    /// The field's name in newer clients.
+    /// The end-to-end id, under the name in newer clients.
     end_to_end_id: &'a str,
     #[serde(with = "wire::amount")]
     valor: Money,
@@ -35,7 +35,7 @@ struct Times {
     liquidacao: Option<Timestamp>,
 }
 
-/// A sent Pix in look-ups.
+/// A sent Pix in the answers to reads and lists.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentView<'a> {
@@ -51,7 +51,7 @@ pub struct SentView<'a> {
     favorecido: RecipientView<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devolucoes: Vec<SentReturnView<'a>>,
-    /// The reason of a failed Pix. Efí itself shows the reason only in the callback.
+    /// The reason for which the Pix failed. Efí itself shows the reason only in the callback.
     #[serde(skip_serializing_if = "Option::is_none")]
     gn_extras: Option<Extras<'a>>,
 }
@@ -93,7 +93,7 @@ pub struct SentCallback<'a> {
     status: SendStatus,
     #[serde(with = "wire::amount")]
     valor: Money,
-    /// The instant of settlement; null if there was none.
+    /// The instant when the recipient received the money; `null` if the Pix is not `REALIZADO`.
     #[serde(serialize_with = "wire::serialize_optional_instant")]
     horario: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,7 +131,7 @@ pub fn accepted(sent: &Sent) -> AcceptedView<'_> {
     }
 }
 
-/// Returns a sent Pix of the account with the key `own_key`.
+/// Returns a sent Pix in the form of reads and lists. `own_key` is the Pix key of the sending account.
 #[must_use]
 pub fn sent<'a>(sent: &'a Sent, own_key: &'a str) -> SentView<'a> {
     let (settled_at, failure) = ending(sent);
@@ -149,7 +149,7 @@ pub fn sent<'a>(sent: &'a Sent, own_key: &'a str) -> SentView<'a> {
     }
 }
 
-/// Returns a sent Pix in the form of a callback.
+/// Returns a sent Pix in the form of a callback. `own_key` is the Pix key of the sending account.
 #[must_use]
 pub fn callback<'a>(sent: &'a Sent, own_key: &'a str) -> SentCallback<'a> {
     let (settled_at, failure) = ending(sent);
@@ -166,7 +166,7 @@ pub fn callback<'a>(sent: &'a Sent, own_key: &'a str) -> SentCallback<'a> {
     }
 }
 
-/// Returns a returned part of a sent Pix.
+/// Returns the JSON form of a returned part of a sent Pix.
 #[must_use]
 pub fn sent_return(back: &SentReturn) -> SentReturnView<'_> {
     SentReturnView { rtr_id: &back.return_id, valor: back.amount, horario: back.at }

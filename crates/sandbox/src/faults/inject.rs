@@ -27,26 +27,26 @@ use crate::{
     woovi::WooviError,
 };
 
-/// The paths without faults, so that the tester can end a fault.
+/// The beginning of the paths that never have a fault, so that the tester can end a fault.
 const CONTROL: &str = "/sandbox/";
 
-/// Requests that change nothing although their method is `POST`. Their answers are not lost, because a lost token would prevent the request
-/// under test.
+/// Paths whose `POST` requests count as reads, because they change no money and no order. Faults of writes do not affect them: without a
+/// token, a client could not send the write that the tester wants to fail.
 const READS: [&str; 3] = ["/oauth/token", "/v1/auth", "/v1/payout/validate-address"];
 
-/// The reason in the answers of deliberate failures.
+/// The reason that the answers of the modes `error` and `error_after` show.
 const DELIBERATE: &str = "the sandbox fails on request";
 
-/// The page that a proxy of the processor would show.
+/// The page of the mode `html`, similar to that of a proxy in front of the real processor.
 const HTML: &str = "<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>Checking</body></html>";
 
-/// The seconds of `Retry-After`.
+/// The value of `Retry-After` in seconds.
 const RETRY_AFTER_S: &str = "1";
 
 /// A second handle on a connection's socket, used to close the connection without the HTTP server.
 pub struct Connection(pub TcpStream);
 
-/// Applies the current fault, as a middleware.
+/// Applies the current fault to a request or its answer, as a middleware.
 ///
 /// # Errors
 /// The errors of the next service.
@@ -62,8 +62,8 @@ pub async fn inject(
     match mode {
         FaultMode::Ok | FaultMode::DoubleCallback => {}
         FaultMode::Slow => tokio::time::sleep(fault.latency).await,
-        // A request meets this fault over a connection older than the fault, or while the listener stays open. Like a refused connection,
-        // 429 proves that no work was done.
+        // A request arrives although the mode is `down` if its connection is older than the fault, or if the listener stays open. Like a
+        // refused connection, 429 proves that no work was done.
         FaultMode::Down => return Ok(request.into_response(HttpResponse::TooManyRequests().force_close().finish())),
         FaultMode::RateLimited => {
             let mut answer = too_many(request.path());
@@ -132,7 +132,7 @@ fn error(path: &str) -> HttpResponse {
     }
 }
 
-/// Closes the connection of a request, so that its answer is lost.
+/// Closes the connection of a request, so that the client receives no answer.
 pub fn cut(request: &HttpRequest) {
     if let Some(Connection(socket)) = request.conn_data::<Connection>()
         // The call fails only if the client closed the connection first, which has the same effect.

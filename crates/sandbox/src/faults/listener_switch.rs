@@ -1,11 +1,11 @@
-//! Closes and opens the server's listener, so that connections are refused.
+//! Closes the server's listener, so that connections are refused, and opens it again.
 
 use std::net::{Shutdown, TcpListener};
 
 use actix_web::dev::ServerHandle;
 use socket2::SockRef;
 
-/// The number of connections that may wait to be accepted.
+/// The number of connections that may wait to be accepted after the listener was opened again.
 const BACKLOG: i32 = 1024;
 
 /// The listener of the server. A closed listener refuses connections and keeps its port.
@@ -21,16 +21,18 @@ impl ListenerSwitch {
         Self { listener, server }
     }
 
-    /// Opens or closes the listener. After the call, new connections are accepted or refused accordingly.
+    /// Opens or closes the listener. New connections are accepted or refused from the end of the call. A failure is only logged.
     pub(super) fn set(&self, is_open: bool) {
         let socket = SockRef::from(&self.listener);
-        // The server pauses and resumes asynchronously. Only the state of the listener matters, so a delay is harmless.
+        // `pause` and `resume` take effect after the call. The delay is harmless, because the listener alone determines whether connections
+        // are refused.
         let done = if is_open {
             socket.listen(BACKLOG)
         } else {
             drop(self.server.pause());
             socket.shutdown(Shutdown::Read)
         };
+        // If the listener cannot be closed, the server must accept connections again, to answer them 429.
         if is_open || done.is_err() {
             drop(self.server.resume());
         }

@@ -1,11 +1,11 @@
-//! Reads request bodies within limits.
+//! Reads request bodies, up to a maximum size.
 
 use actix_web::{HttpMessage, HttpRequest, web};
 use serde_json::Value;
 
 use super::problem::{Kind, Problem};
 
-/// The largest body, in bytes. A full charge stays below 32 KiB.
+/// The largest body, in bytes. A charge whose fields all have their greatest length stays below 32 KiB, with two bytes per character.
 pub const MAX_BODY: usize = 64 * 1024;
 
 /// The reason a body cannot be read.
@@ -14,7 +14,7 @@ pub enum BodyError {
     /// The body has more than [`MAX_BODY`] bytes.
     #[error("the body has more than 65536 bytes")]
     TooLarge,
-    /// The client stopped sending.
+    /// The body did not arrive whole.
     #[error("the body could not be read: {0}")]
     Broken(String),
 }
@@ -49,7 +49,9 @@ pub fn is_json(request: &HttpRequest) -> bool {
 /// Parses the body as JSON.
 ///
 /// # Errors
-/// The errors of [`bytes`], 415 unless `application/json`, and a violation of type `kind` for invalid JSON.
+/// - The errors of [`bytes`].
+/// - 415 unless the content type is `application/json`.
+/// - A violation of type `kind` for a body that is not JSON.
 pub async fn json(request: &HttpRequest, payload: web::Payload, kind: Kind) -> Result<Value, Problem> {
     if !is_json(request) {
         let detail = "the body must be application/json";

@@ -1,4 +1,4 @@
-//! `/v2/cob`: create, revise, remove, read and list immediate charges.
+//! `/v2/cob`: creates, revises, removes, reads and lists immediate charges.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::{
 /// `PUT /v2/cob/{txid}`: creates a charge with the client's txid.
 ///
 /// # Errors
-/// 400 with violations, 409 `txid_duplicado` for a txid that exists.
+/// 400 with violations, 409 `txid_duplicado` if a charge has this txid already.
 pub async fn put(
     request: HttpRequest,
     txid: web::Path<String>,
@@ -45,7 +45,7 @@ pub async fn put(
     create(&psp, &txid, body)
 }
 
-/// `POST /v2/cob`: the institution chooses the txid.
+/// `POST /v2/cob`: creates a charge whose txid the institution chooses.
 ///
 /// # Errors
 /// 400 with violations.
@@ -107,7 +107,7 @@ pub async fn patch(
     json(StatusCode::OK, &views::generated(&psp, position, cob))
 }
 
-/// `GET /v2/cob/{txid}?revisao=`.
+/// `GET /v2/cob/{txid}?revisao=`: reads a charge, by default with its current terms. `revisao` selects earlier terms.
 ///
 /// # Errors
 /// 404 for an unknown txid, 400 for a revision that does not exist.
@@ -139,13 +139,13 @@ struct Filter {
 impl Filter {
     fn takes(&self, cob: &Cob) -> bool {
         debtor_matches(cob.terms.debtor.as_deref(), self.cpf.as_deref(), self.cnpj.as_deref())
-            // Every charge of this institution has a location.
+            // `locationPresente=false` matches no charge, because every charge of this institution has a location.
             && self.has_location != Some(false)
             && self.status.is_none_or(|status| cob.terms.status == status)
     }
 }
 
-/// Returns whether a debtor matches the filter; without a filter any debtor matches.
+/// Returns whether a charge's debtor has the CPF or CNPJ of the filter. If both are `None`, every charge matches.
 #[must_use]
 pub fn debtor_matches(debtor: Option<&Debtor>, cpf: Option<&str>, cnpj: Option<&str>) -> bool {
     let of = |field: fn(&Debtor) -> Option<&str>| debtor.and_then(field);
@@ -175,7 +175,7 @@ struct Parameters {
     paginacao: Paging,
 }
 
-/// `GET /v2/cob`: charges by time of creation, oldest first.
+/// `GET /v2/cob`: lists charges by the instant of their creation, oldest first.
 ///
 /// # Errors
 /// 400 `CobConsultaInvalida` with violations.

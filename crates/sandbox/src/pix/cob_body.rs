@@ -19,19 +19,19 @@ const MAX_INFO: usize = 50;
 const MAX_INFO_NAME: usize = 50;
 const MAX_INFO_VALUE: usize = 200;
 
-/// The locations that `loc` may refer to: only the charge's own, because locations are created with their charge.
+/// The existing locations, to check `loc`. Each location is created with its charge, so `loc` may only name the charge's own location.
 #[derive(Clone, Copy, Debug)]
 pub struct Locations {
-    /// The charge's own location, if the charge exists.
+    /// The id of the charge's own location; `None` for a charge that is being created.
     pub own: Option<usize>,
-    /// The number of locations.
+    /// The number of locations. Their ids are 1 to `count`.
     pub count: usize,
 }
 
-/// The content of a revision.
+/// The new values of a revision; `None` for a term that stays.
 #[derive(Debug, Default)]
 pub struct Revision {
-    /// `true` if `status` was given. The only legal value removes the charge.
+    /// `true` if the body has `status`. Its only legal value removes the charge.
     pub remove: bool,
     expires_in_s: Option<i32>,
     debtor: Option<Box<Debtor>>,
@@ -41,7 +41,7 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// Returns the resulting terms; `None` if no term changes. The charge then has no new revision.
+    /// Returns the terms after the revision. Returns `None` if no term changes; the revision is then not recorded.
     #[must_use]
     pub fn applied_to(self, terms: &Terms) -> Option<Terms> {
         let changed = Terms {
@@ -56,10 +56,10 @@ impl Revision {
     }
 }
 
-/// Parses the body of a creation.
+/// Parses the body of a request to create a charge. `own_key` is the account's Pix key.
 ///
 /// # Errors
-/// `CobOperacaoInvalida` with all violations.
+/// `CobOperacaoInvalida` with the violations.
 pub fn solicited(body: Value, own_key: &str, locations: Locations) -> Result<Terms, Problem> {
     let mut findings = Findings::default();
     let terms = Object::open("cob", body, &mut findings).and_then(|mut cob| {
@@ -84,10 +84,10 @@ pub fn solicited(body: Value, own_key: &str, locations: Locations) -> Result<Ter
     findings.conclude(Kind::CobInvalidOperation, terms)
 }
 
-/// Parses the body of a revision.
+/// Parses the body of a request to revise a charge. `own_key` is the account's Pix key.
 ///
 /// # Errors
-/// `CobOperacaoInvalida` with all violations. A removal together with other changes is a violation too.
+/// `CobOperacaoInvalida` with the violations. A removal together with other changes is a violation too.
 pub fn revised(body: Value, own_key: &str, locations: Locations) -> Result<Revision, Problem> {
     let mut findings = Findings::default();
     let revision = Object::open("cob", body, &mut findings).map(|mut cob| {
@@ -214,7 +214,7 @@ fn info(value: Value, findings: &mut Findings) -> Option<Box<[AdditionalInfo]>> 
         findings.add(path, "must have at most 50 items", "");
         return None;
     }
-    // Every item is parsed before a failure is returned, so that all violations are reported.
+    // The first `collect` parses every item, so that all violations are reported. The second returns `None` if an item is invalid.
     let items: Vec<_> = items
         .into_iter()
         .enumerate()

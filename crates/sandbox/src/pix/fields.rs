@@ -1,4 +1,4 @@
-//! Parses a JSON object field by field and collects all violations, so that a client receives them together.
+//! Parses a JSON object field by field. The violations are collected, so that a client receives them together.
 
 use cais_domain::money::Money;
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use crate::wire;
 pub struct Findings(Vec<Violation>);
 
 impl Findings {
-    /// Adds a violation.
+    /// Adds a violation of `property`. `value` is the refused value, or empty.
     pub fn add(&mut self, property: impl Into<String>, reason: impl Into<String>, value: &str) {
         self.0.push(Violation::new(property, reason, value));
     }
@@ -19,7 +19,7 @@ impl Findings {
     /// Returns `value` if no rule was violated.
     ///
     /// # Errors
-    /// A problem of type `kind` with all violations, also if `value` is absent.
+    /// A problem of type `kind` if a rule was violated or `value` is `None`. The problem has at most the first 50 violations.
     pub fn conclude<T>(self, kind: Kind, value: Option<T>) -> Result<T, Problem> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
@@ -28,7 +28,7 @@ impl Findings {
     }
 }
 
-/// An object being parsed. Remaining fields at the end are unknown and refused.
+/// An object being parsed. A read removes a field; [`Object::close`] refuses the fields that remain, which are unknown.
 #[derive(Debug)]
 pub struct Object {
     path: String,
@@ -36,7 +36,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Opens the value at `path`, which must be an object.
+    /// Opens the value at `path`. A value that is not an object is a violation.
     pub fn open(path: impl Into<String>, value: Value, findings: &mut Findings) -> Option<Self> {
         let path = path.into();
         match value {
@@ -48,7 +48,7 @@ impl Object {
         }
     }
 
-    /// Returns the property path of a field.
+    /// Returns the path of a field, such as `cob.valor`.
     #[must_use]
     pub fn path_of(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
@@ -65,7 +65,7 @@ impl Object {
         self.fields.remove(name)
     }
 
-    /// Removes and returns a required field.
+    /// Removes and returns a required field. An absent field is a violation.
     pub fn require(&mut self, name: &str, findings: &mut Findings) -> Option<Value> {
         let value = self.take(name);
         if value.is_none() {
@@ -74,7 +74,7 @@ impl Object {
         value
     }
 
-    /// Refuses all remaining fields.
+    /// Adds a violation for each remaining field.
     pub fn close(self, findings: &mut Findings) {
         for (name, value) in &self.fields {
             findings.add(format!("{}.{name}", self.path), "is not a known property", &shown(value));

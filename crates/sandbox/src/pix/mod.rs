@@ -1,4 +1,4 @@
-//! The Central Bank's API Pix 2.9.0 of this institution: charges, received Pix, returns, webhooks.
+//! The Central Bank's API Pix 2.9.0, as this institution offers it: charges, received Pix, returns, webhooks.
 
 pub mod body;
 pub mod cob;
@@ -25,7 +25,7 @@ use self::{
 };
 use crate::{psp::Psp, requests::Operation};
 
-/// The institution, shared by handlers.
+/// The institution, as the handlers of requests share it.
 pub type Shared = web::Data<Arc<Psp>>;
 
 /// Admits a request whose bearer token has `scope`, and counts the request.
@@ -41,7 +41,7 @@ pub fn admit(psp: &Psp, request: &HttpRequest, scope: Scope, operation: Operatio
 /// Returns an answer with a JSON body.
 ///
 /// # Errors
-/// 500 if the body cannot be serialized, a defect of the simulator.
+/// 500 if the body cannot be serialized. That would be a defect of the simulator.
 pub fn json(status: StatusCode, body: &impl Serialize) -> Result<HttpResponse, Problem> {
     let bytes = serde_json::to_vec(body)
         .map_err(|error| Problem::new(Kind::InternalError, format!("the answer cannot be written: {error}")))?;

@@ -1,4 +1,4 @@
-//! The processor's state: payments, payout batches, balances and notifications that wait.
+//! The processor's stored state: payments, payout batches, balances and waiting notifications.
 
 pub mod payment;
 pub mod payout;
@@ -20,19 +20,19 @@ use super::amount::Amount;
 /// The largest number of waiting notifications. Further notifications count as abandoned.
 const MAX_OWED: usize = 10_000;
 
-/// A notification to send. The body shows the object as it was after the reported change.
+/// A notification to send. The body shows the payment or withdrawal as it was after the reported change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ipn {
-    /// The URL that the client gave.
+    /// The client's `ipn_callback_url`.
     pub url: Arc<str>,
-    /// The body, with its keys unsorted.
+    /// The body, in JSON. Its keys are unsorted, although the signature covers them in sorted order.
     pub body: Box<str>,
 }
 
 /// The numbers of notifications by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IpnTotals {
-    /// The number of notifications so far, which is also the number of the next one.
+    /// The count of notifications so far. The next notification has this count as its number.
     pub due: u64,
     /// Notifications that were answered 2xx.
     pub delivered: u64,
@@ -40,7 +40,8 @@ pub struct IpnTotals {
     pub abandoned: u64,
 }
 
-/// A line of the journal with the new form of every object that a step changed, so that each step is written as a whole.
+/// All changes of one step. They are one line of the journal, so that a step is written whole or not at all. A changed payment or batch is
+/// written with all its fields.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CryptoChange {
@@ -50,19 +51,19 @@ pub struct CryptoChange {
     /// New and changed payout batches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub batches: Vec<Batch>,
-    /// Amounts that the balances of coins gain.
+    /// Amounts to add to balances, by the code of the coin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub credits: Vec<(Box<str>, Amount)>,
-    /// Amounts that the balances of coins lose.
+    /// Amounts to subtract from balances, by the code of the coin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub debits: Vec<(Box<str>, Amount)>,
-    /// Balances set to a value.
+    /// Balances that replace the current ones, by the code of the coin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub balances: Vec<(Box<str>, Amount)>,
     /// New notifications.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ipns: Vec<Ipn>,
-    /// A notification that was answered 2xx (`true`) or abandoned.
+    /// The number of a notification that ended. `true`: it was answered 2xx; `false`: it was abandoned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_ipn: Option<(u64, bool)>,
     /// Snapshots only: waiting notifications with their numbers, and the totals.
@@ -70,7 +71,7 @@ pub struct CryptoChange {
     pub waiting: Option<(Vec<(u64, Ipn)>, IpnTotals)>,
 }
 
-/// An object with a due change.
+/// An object whose status the clock will change, by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
     /// A payment.
@@ -79,7 +80,7 @@ pub enum Due {
     Batch(u64),
 }
 
-/// The whole state of the processor.
+/// The whole stored state of the processor.
 #[derive(Debug, Default)]
 pub struct CryptoBooks {
     payments: BTreeMap<u64, Payment>,
@@ -92,13 +93,13 @@ pub struct CryptoBooks {
 }
 
 impl CryptoBooks {
-    /// Returns all payments in the order of their creation.
+    /// Returns all payments by id, in the order of their creation.
     #[must_use]
     pub fn payments(&self) -> &BTreeMap<u64, Payment> {
         &self.payments
     }
 
-    /// Returns all payout batches in the order of their creation.
+    /// Returns all payout batches by id, in the order of their creation.
     #[must_use]
     pub fn batches(&self) -> &BTreeMap<u64, Batch> {
         &self.batches
@@ -111,19 +112,19 @@ impl CryptoBooks {
         self.batches.get(&id).or_else(of_withdrawal)
     }
 
-    /// Returns the balances by coin.
+    /// Returns the balances by the code of the coin.
     #[must_use]
     pub fn balances(&self) -> &BTreeMap<Box<str>, Amount> {
         &self.balances
     }
 
-    /// Returns the balance of a coin; zero if absent.
+    /// Returns the balance of the coin with the code `coin`; zero if the coin has none.
     #[must_use]
     pub fn balance(&self, coin: &str) -> Amount {
         self.balances.get(coin).cloned().unwrap_or_default()
     }
 
-    /// Returns the number of ids in use. Every payment, purchase, batch and withdrawal has one.
+    /// Returns the number of ids given out: two for each payment (its own and that of its purchase), and one for each batch and withdrawal.
     #[must_use]
     pub fn ids_in_use(&self) -> u64 {
         let payments = self.payments.len().saturating_mul(2);
@@ -131,7 +132,7 @@ impl CryptoBooks {
         u64::try_from(count).unwrap_or(u64::MAX)
     }
 
-    /// Returns the object that changes next, and its instant.
+    /// Returns the object whose status the clock changes next, and the instant of that change.
     #[must_use]
     pub fn next_due(&self) -> Option<(Timestamp, Due)> {
         self.due.first().copied()
@@ -143,7 +144,7 @@ impl CryptoBooks {
         &self.owed
     }
 
-    /// Returns the notifications' totals.
+    /// Returns the numbers of notifications by outcome.
     #[must_use]
     pub fn ipn_totals(&self) -> IpnTotals {
         self.totals

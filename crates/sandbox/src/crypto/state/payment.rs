@@ -15,7 +15,7 @@ pub enum PaymentStatus {
     Confirming,
     /// The deposit has enough confirmations.
     Confirmed,
-    /// The money moves to the account's balance.
+    /// The money is on its way to the account's balance.
     Sending,
     /// Less than `pay_amount` arrived. The money is in the balance.
     PartiallyPaid,
@@ -23,14 +23,14 @@ pub enum PaymentStatus {
     Finished,
     /// An error occurred. The money is not in the balance.
     Failed,
-    /// The money was sent back.
+    /// The money was sent back to the payer.
     Refunded,
     /// No deposit arrived before the expiry.
     Expired,
 }
 
 impl PaymentStatus {
-    /// Returns whether the next status follows without an action of the tester.
+    /// Returns whether a deposit was seen and its outcome is still open.
     #[must_use]
     pub const fn is_in_progress(self) -> bool {
         matches!(self, Self::Confirming | Self::Confirmed | Self::Sending)
@@ -69,9 +69,9 @@ pub struct Payment {
     pub id: u64,
     /// `purchase_id`.
     pub purchase_id: u64,
-    /// The payment whose address received this further deposit.
+    /// Of a child payment: the id of the payment whose address received the deposit.
     pub parent: Option<u64>,
-    /// Payments made of further deposits to this payment's address.
+    /// The ids of the child payments, the oldest first.
     pub children: Vec<u64>,
     /// The terms.
     pub terms: PaymentTerms,
@@ -81,9 +81,9 @@ pub struct Payment {
     pub status: PaymentStatus,
     /// `actually_paid`, in `pay_currency`.
     pub actually_paid: Amount,
-    /// The amount credited to the balance, and the part kept as the service's fee.
+    /// The amount credited to the balance, and the processor's fee; `None` while nothing is credited.
     pub outcome: Option<(Amount, Amount)>,
-    /// `payin_hash`.
+    /// `payin_hash`: the deposit's transaction on the chain.
     pub payin_hash: Option<Box<str>>,
     /// `created_at`.
     #[serde(with = "wire::micros")]
@@ -91,16 +91,16 @@ pub struct Payment {
     /// `updated_at`.
     #[serde(with = "wire::micros")]
     pub updated_at: Timestamp,
-    /// `expiration_estimate_date`: the end of the rate.
+    /// `expiration_estimate_date`: the instant until which the rate is valid.
     #[serde(with = "wire::micros")]
     pub estimate_until: Timestamp,
-    /// `valid_until`: the end of the payment.
+    /// `valid_until`: the instant at which the payment expires without a deposit.
     #[serde(with = "wire::micros")]
     pub valid_until: Timestamp,
-    /// The instant at which a deposit in progress moves on; `None` if the tester holds it.
+    /// The instant at which the clock makes the deposit final; `None` before the deposit, and if only the tester moves it.
     #[serde(with = "wire::optional_micros")]
     pub settles_at: Option<Timestamp>,
-    /// The final status of the deposit, if the amounts do not determine it.
+    /// The final status of the deposit; `None` if the amounts determine it.
     pub doom: Option<PaymentStatus>,
 }
 
@@ -119,7 +119,7 @@ impl Payment {
         }
     }
 
-    /// Returns the status to which the clock alone moves the payment next.
+    /// Returns the status to which the clock alone moves the payment next; the same status if it is final.
     #[must_use]
     pub fn next_status(&self) -> PaymentStatus {
         match self.status {

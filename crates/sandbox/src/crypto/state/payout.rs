@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{crypto::amount::Amount, wire};
 
-/// The time for the verification of a batch. The withdrawals of a batch that is not verified in this time are rejected.
+/// The time for the verification of a batch after its creation. Withdrawals that are not verified in this time are rejected.
 pub const VERIFICATION_TIME: SignedDuration = SignedDuration::from_hours(1);
 
 /// The largest number of attempts to verify a batch.
@@ -15,7 +15,7 @@ pub const MAX_VERIFICATIONS: u32 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum WithdrawalStatus {
-    /// The withdrawal is not verified.
+    /// The withdrawal is not verified yet.
     Creating,
     /// The withdrawal is verified.
     Waiting,
@@ -29,7 +29,7 @@ pub enum WithdrawalStatus {
     Failed,
     /// The withdrawal was rejected for good. Its money is in the balance again.
     Rejected,
-    /// The client cancelled the scheduled withdrawal. Its money is in the balance again.
+    /// The client cancelled the scheduled withdrawal. Not simulated: every request to cancel is refused.
     Cancelled,
 }
 
@@ -44,7 +44,7 @@ pub enum WithdrawalEnd {
     Reject,
     /// `FAILED`.
     Fail,
-    /// The withdrawal stays `PROCESSING`.
+    /// The withdrawal stays `PROCESSING` until the tester moves it.
     Stay,
 }
 
@@ -83,13 +83,13 @@ pub struct Withdrawal {
     pub updated_at: Option<Timestamp>,
     /// The outcome that follows the verification.
     pub fate: WithdrawalEnd,
-    /// The instant at which the withdrawal becomes final.
+    /// The instant at which the clock moves the withdrawal to its outcome; `None` before the verification.
     #[serde(with = "wire::optional_micros")]
     pub settles_at: Option<Timestamp>,
 }
 
 impl Withdrawal {
-    /// Returns the status to which the clock alone moves the withdrawal next.
+    /// Returns the status to which the clock alone moves the withdrawal next. Meant for a withdrawal that is due.
     #[must_use]
     pub fn next_status(&self) -> WithdrawalStatus {
         match (self.status, self.fate) {
@@ -100,7 +100,8 @@ impl Withdrawal {
         }
     }
 
-    /// Returns the instant when the clock alone changes the status; `None` if only the tester can change the status.
+    /// Returns the instant when the clock alone changes the status; `None` if the clock does not change it. `verified_by` is the latest
+    /// instant for the verification.
     fn due_at(&self, verified_by: Timestamp) -> Option<Timestamp> {
         match self.status {
             WithdrawalStatus::Creating => Some(verified_by),
@@ -115,7 +116,7 @@ impl Withdrawal {
     }
 }
 
-/// Withdrawals that were requested together.
+/// Withdrawals that a client requested together. They are verified together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Batch {
     /// `id`.
