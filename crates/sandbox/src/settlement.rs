@@ -15,8 +15,8 @@ use crate::{
 const LONGEST_SLEEP: SignedDuration = SignedDuration::from_secs(1);
 
 impl Psp {
-    /// Applies every change that is due by now. Readers of objects that change with time call this function first. So they read the right
-    /// state even if [`settle_on_time`] has not run yet.
+    /// Applies every change that is due by now. Functions that read objects that change with time call this function first. So they
+    /// read the right state even if [`settle_on_time`] has not run yet.
     ///
     /// # Errors
     /// [`StoreError`].

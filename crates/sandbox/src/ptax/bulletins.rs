@@ -46,7 +46,7 @@ struct Calendar {
     rates: BTreeMap<Date, (String, String)>,
     /// The last day with a bulletin; `None` for no last day. A day in the past makes the published rates stale.
     published_until: Option<Date>,
-    /// Business days without a bulletin.
+    /// Business days (Monday to Friday) without a bulletin.
     holidays: BTreeSet<Date>,
 }
 

@@ -31,7 +31,8 @@ impl Control {
         Some((newest.sell, newest.published_at.date()))
     }
 
-    /// Makes the rates stale: the last `days` days, today included, have no bulletin. With zero, they have their bulletins again.
+    /// Makes the rates stale: the last `days` days, today included, and all later days have no bulletin. With zero, every
+    /// business day has its bulletin again.
     pub fn set_ptax_age(&self, days: u16) {
         self.psp.ptax.set_age(days, self.psp.clock.now());
     }
