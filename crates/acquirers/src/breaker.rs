@@ -44,7 +44,7 @@ enum State {
     HalfOpen,
 }
 
-/// The outcome of a call for the breaker.
+/// The outcome of a call, as the breaker counts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The acquirer answered, with any content.
@@ -123,12 +123,12 @@ impl Breaker {
                 self.count_trial("failed");
                 self.open(&mut inner, OPEN_FOR);
             }
-            // No call enters an open breaker, so no report has its epoch.
+            // No call enters an open breaker, so no report has the epoch of this state.
             (State::Open { .. }, Outcome::Answered | Outcome::Failed) => {}
         }
     }
 
-    /// Cancels a call. After a cancelled trial call, the next call is allowed at once, as a trial.
+    /// Ends a call that reported no outcome. If the call was the trial, the next call is allowed at once, as a new trial.
     fn cancel(&self, epoch: u64) {
         let mut inner = self.lock();
         if inner.epoch == epoch && inner.state == State::HalfOpen {
@@ -190,7 +190,7 @@ impl Permit {
     }
 }
 
-/// Cancels the call. After a report, dropping has no effect, because the epoch has changed or the breaker is closed.
+/// Ends a call that reported no outcome. After a report the drop has no effect: the epoch has changed, or the breaker is closed.
 impl Drop for Permit {
     fn drop(&mut self) {
         self.breaker.cancel(self.epoch);

@@ -13,17 +13,17 @@ use crate::http::observe;
 /// failure.
 pub(crate) const MIN_BUDGET: Duration = Duration::from_millis(20);
 
-/// The longest overrun of a call's deadline while this process runs. A longer overrun shows that the process did not run in between: it was
+/// The longest time by which a call can exceed its budget while this process runs. If a call exceeds its budget by more, the process was
 /// stopped, or its machine was overloaded. The answer may have arrived in time, so such a timeout is no failure of the institution.
 const MAX_OVERRUN: Duration = Duration::from_millis(500);
 
 /// The effect of a call on the breaker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// The outcome counts.
+    /// The breaker counts the outcome.
     Counts,
-    /// The outcome does not count. The institution may have switched the feature off: Efí's test environment answers 500 to all requests
-    /// about infractions. Charges must stay possible.
+    /// The breaker does not count the outcome. The institution may have switched the feature off: Efí's test environment answers 500 to all
+    /// requests about infractions. Charges must stay possible then.
     Aside,
 }
 
@@ -44,7 +44,7 @@ impl Guard {
         self.breaker.is_available()
     }
 
-    /// Makes a call whose outcome counts.
+    /// Makes a call whose outcome the breaker counts.
     pub(crate) async fn call<T>(
         &self,
         operation: &'static str,
@@ -54,7 +54,7 @@ impl Guard {
         self.attempt((operation, Weight::Counts), budget, work).await.unwrap_or_else(|| Err(left_alone()))
     }
 
-    /// Makes a call whose outcome does not count.
+    /// Makes a call whose outcome the breaker does not count.
     pub(crate) async fn call_aside<T>(
         &self,
         operation: &'static str,
@@ -64,7 +64,8 @@ impl Guard {
         self.attempt((operation, Weight::Aside), budget, work).await.unwrap_or_else(|| Err(left_alone()))
     }
 
-    /// Makes a call, and reports its outcome to the breaker and the metrics; `None` if the breaker refused the call.
+    /// Makes a call, and reports its outcome to the metrics and, with [`Weight::Counts`], to the breaker. Returns `None` if the breaker
+    /// refused the call.
     pub(crate) async fn attempt<T>(
         &self,
         (operation, weight): (&'static str, Weight),

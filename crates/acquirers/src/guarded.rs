@@ -39,7 +39,7 @@ impl Guarded {
     }
 
     fn inner(&self) -> Arc<dyn Acquirer> {
-        // Each change is one assignment, so the lock's poison can be ignored.
+        // Each change of the client is one assignment, so the lock's poison can be ignored.
         Arc::clone(&self.inner.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -47,7 +47,7 @@ impl Guarded {
         self.guard.is_available()
     }
 
-    /// Calls `create_charge`; `None` if the breaker refused the call.
+    /// Calls `create_charge`. Returns `None` if the breaker refused the call.
     pub(crate) async fn try_create(
         &self,
         order: &ChargeOrder,

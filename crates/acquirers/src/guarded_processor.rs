@@ -1,4 +1,4 @@
-//! The crypto processor and the source of exchange rates behind their breakers, with all calls counted and timed.
+//! The crypto processor and the source of exchange rates, each behind its breaker. Calls through a breaker are counted and timed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ pub struct GuardedRates {
 }
 
 impl GuardedProcessor {
-    /// Puts a processor behind a closed breaker. Its name labels the metrics.
+    /// Puts a processor behind a closed breaker. The processor's name labels the metrics.
     #[must_use]
     pub fn new(inner: Arc<dyn CryptoProcessor>) -> Self {
         let clock: MonotonicClock = Arc::new(Instant::now);
@@ -66,7 +66,7 @@ impl CryptoProcessor for GuardedProcessor {
 
     async fn usdt_per_coin(&self, side: Side, currency: Currency, budget: Duration) -> Result<Rate, AcquirerError> {
         let work = self.inner.usdt_per_coin(side, currency, budget);
-        // The price of USDT needs no request, so the breaker has no outcome to record.
+        // The price of USDT in USDT needs no request, so the breaker has no outcome to record.
         if currency.is_usdt() { work.await } else { self.guard.call("usdt_per_coin", budget, work).await }
     }
 
@@ -116,7 +116,7 @@ impl CryptoProcessor for GuardedProcessor {
         at: Timestamp,
         budget: Duration,
     ) -> Result<CodeOutcome, AcquirerError> {
-        // If no unused one-time code is left, the call ends without a request. So its outcome does not count.
+        // If the current one-time code was used before, the call succeeds without a request. So the breaker does not count its outcome.
         self.guard.call_aside("verify_withdrawal", budget, self.inner.verify_withdrawal(batch, at, budget)).await
     }
 

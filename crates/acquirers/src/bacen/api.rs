@@ -1,4 +1,4 @@
-//! Sends authenticated requests of the API Pix. Most answers are returned unparsed.
+//! Sends authenticated requests of the API Pix. Most methods return the raw answer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,16 +29,17 @@ const CHARGE_ABSENT: [&str; 3] = ["CobNaoEncontrado", "NaoEncontrado", "cobranca
 /// The largest accepted page of a list, in bytes.
 const MAX_LIST_BYTES: usize = 2 * 1024 * 1024;
 
-/// The API of one institution. `Debug` shows only the name, because addresses and headers may contain keys.
+/// The API of one institution. `Debug` shows only the name, because the other fields contain the Pix key and secrets.
 pub(crate) struct Api {
     name: AcquirerName,
     key: PixKey,
     client: Client,
     tokens: Arc<Tokens>,
-    /// The base of the paths `/v2/…`.
+    /// The address that paths such as `/v2/cob/…` are appended to.
     base: String,
     decoration: Decoration,
     dates: Dates,
+    /// The address of `PUT /v2/webhook/{chave}`, with our Pix key.
     callback: Url,
     json: HeaderValue,
 }
@@ -95,7 +96,7 @@ impl Api {
         })
     }
 
-    /// Requests an access token and discards it; see [`Tokens::probe`].
+    /// Requests an access token and discards it. Returns the institution's clock; see [`Tokens::probe`].
     pub(super) async fn check_access(&self) -> Result<Option<Timestamp>, AcquirerError> {
         self.tokens.probe().await
     }
@@ -123,7 +124,7 @@ impl Api {
         self.put(&charge_path(txid), body, deadline).await
     }
 
-    /// Requests the removal of a charge.
+    /// Sends a `PATCH` that requests the removal of a charge. Returns the raw answer.
     pub(super) async fn remove_charge(&self, txid: &Txid, deadline: Deadline) -> Result<Reply, AcquirerError> {
         let body = json(&Revision { status: REMOVED_BY_US })?;
         let question = Question::new(Method::PATCH, self.url(&charge_path(txid))?);
@@ -140,7 +141,7 @@ impl Api {
         found.map(|reply| self.charge_of(&reply, &expected)).transpose()
     }
 
-    /// Parses the charge in a successful answer.
+    /// Parses the charge in an answer. An unsuccessful answer is an error.
     pub(super) fn charge_of(&self, reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamCharge, FindError> {
         Ok(UpstreamCharge {
             answered_at: reply.date,
@@ -148,8 +149,8 @@ impl Api {
         })
     }
 
-    /// Sends `PUT /v2/webhook/{chave}`, with an institution's extra headers. The answer is empty or, as at Efí, contains the registered
-    /// address.
+    /// Registers `url` as our callback address with `PUT /v2/webhook/{chave}`. `header` is the institution's extra header, if any. The
+    /// answer is empty or, as at Efí, contains the registered address. Another address than `url` is an error.
     pub(crate) async fn register_callback(
         &self,
         url: &str,
@@ -188,9 +189,9 @@ impl Api {
         self.call(Question { body: Some(body), ..question }, deadline).await
     }
 
-    /// Sends a `GET`. Returns the raw answer; `None` for a problem of a kind in `absence`.
+    /// Sends a `GET`. Returns the raw answer, or `None` if the status is 404 or 400 and the problem has a kind in `absence`.
     ///
-    /// Any other 404 does not prove an absence, because a server without the path also answers 404. Efí reports an absence with 400 too.
+    /// Status 404 alone does not prove an absence, because a server without the path also answers 404. Efí reports some absences with 400.
     pub(crate) async fn get(
         &self,
         path: &str,
@@ -216,7 +217,7 @@ impl Api {
         self.call(Question { max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
     }
 
-    /// Sends any request. Returns the raw answer. `path` must not need escaping.
+    /// Sends a request of a contract trial (see [`super::contract`]). Returns the raw answer. `path` must not need escaping.
     pub(super) async fn ask(
         &self,
         method: Method,
@@ -228,17 +229,17 @@ impl Api {
         self.call(Question { body, header, max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
     }
 
-    /// Requests an access token for the trial of the contract. The token is not used for other requests. Returns the raw answer.
+    /// Requests an access token for a contract trial. Other requests do not use this token. Returns the raw answer.
     pub(super) async fn ask_token(&self) -> Result<Reply, AcquirerError> {
         self.tokens.request().await
     }
 
-    /// Returns the secret parts of the headers `Authorization`, so that a report can mask them.
+    /// Returns the secrets in our `Authorization` headers, so that the report of a contract trial can mask them.
     pub(super) fn credentials(&self) -> Vec<String> {
         self.tokens.credentials()
     }
 
-    /// Returns the path and the query of a request to `path`. A mask replaces the values of the parameters that the institution requires.
+    /// Returns the path and the query of a request to `path`, for a report. `mask` replaces the values of the profile's query parameters.
     pub(super) fn shown(&self, path: &str, mask: &str) -> String {
         let asked = path.split_once('?').map(|(_, query)| query.to_owned());
         let added = self.decoration.query.iter().map(|(name, _)| format!("{name}={mask}"));
@@ -291,7 +292,7 @@ impl fmt::Debug for Api {
     }
 }
 
-/// The path, headers and query that an institution adds to every request.
+/// The path prefix, headers and query of every API request, from the institution's profile.
 struct Decoration {
     path_prefix: String,
     headers: Vec<(HeaderName, HeaderValue)>,
@@ -323,8 +324,8 @@ impl Decoration {
         Ok(Self { path_prefix: profile.path_prefix.clone(), headers, query })
     }
 
-    /// Returns the URL of a path. The institution's prefix replaces `/v2` of a path of the standard; other paths, such
-    /// as an institution's own extensions, stay unchanged.
+    /// Returns the URL of `path`; `None` if the URL is invalid. In a path that starts with `/v2/`, the institution's prefix replaces `/v2`.
+    /// Any other path, such as Efí's `/v3/gn/pix/…`, stays unchanged.
     fn url(&self, base: &str, path: &str) -> Option<Url> {
         let path = match path.strip_prefix("/v2/") {
             Some(rest) => format!("{base}{}/{rest}", self.path_prefix),

@@ -9,18 +9,18 @@ use cais_ports::{AcquirerError, CallbackItem, CallbackPix, alerts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The largest accepted callback, in bytes: the limit of the HTTP endpoint, because an accepted callback must be
-/// processed.
+/// The largest accepted callback, in bytes. The service's HTTP endpoint for callbacks has the same limit, so that every
+/// callback that the endpoint accepts can be read here.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The largest number of items in a callback. A callback of the largest size cannot hold as many Pix with all required
-/// fields.
+/// The largest number of items in a callback. More Pix with all required fields do not fit into [`MAX_BYTES`].
 const MAX_ITEMS: usize = 10_000;
 
 #[derive(Deserialize)]
 struct CallbackBody<'a> {
     #[serde(borrow)]
     pix: Option<Vec<&'a RawValue>>,
-    /// The list of infractions, sent only by Efí's simulator. Errors in it must not affect other items.
+    /// The infractions. Efí documents no such callback; only the `sandbox` crate's simulator of Efí sends it. Errors in this field must not
+    /// affect other items.
     infracoes: Option<&'a RawValue>,
 }
 
@@ -46,8 +46,8 @@ struct Pix {
 #[derive(Debug)]
 pub(crate) struct Unreadable;
 
-/// Returns the resources in `{"pix": […]}` and `{"infracoes": […]}`, each once, in order. `item` parses one item, and
-/// returns `None` for an item that names no resource of ours.
+/// Returns the resources that the items of `{"pix": […]}` and `{"infracoes": […]}` name, in order and without repeats.
+/// `item` parses one item, and returns `None` for an item that names no resource of ours.
 ///
 /// # Errors
 /// [`AcquirerError::Refused`] if the callback is too large, is not the JSON of the API Pix, or has only unreadable items.
@@ -92,7 +92,7 @@ pub(crate) fn read(
     }
 }
 
-/// Parses an item as the standard defines it. Only received Pix are in the standard; other items give `None`.
+/// Parses an item of an institution that follows the standard. The standard has only received Pix, so an infraction gives `None`.
 pub(crate) fn standard(item: Item<'_>) -> Result<Option<CallbackItem>, Unreadable> {
     match item {
         Item::Pix(pix) => received(pix),
@@ -100,7 +100,7 @@ pub(crate) fn standard(item: Item<'_>) -> Result<Option<CallbackItem>, Unreadabl
     }
 }
 
-/// Parses a received Pix. A Pix without a charge, or with a txid that cannot be ours (a static code), gives `None`.
+/// Parses a received Pix. A Pix without a txid, or with a txid that cannot be ours (such as that of a static code), gives `None`.
 pub(crate) fn received(pix: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
     let pix: Pix = serde_json::from_str(pix.get()).map_err(|_| Unreadable)?;
     let Some(txid) = pix.txid.and_then(|text| Txid::parse(&text).ok()) else { return Ok(None) };

@@ -8,14 +8,14 @@ use cais_domain::pix_key::PixKey;
 use super::profile::Profile;
 use crate::http::{Certificate, Secret, TlsError, UrlError};
 
-/// An institution of the API Pix. `Debug` shows no secret.
+/// The configuration of one institution. `Debug` shows no secret.
 #[derive(Debug, Clone)]
 pub struct BacenConfig {
-    /// The name in records, logs and metrics.
+    /// The institution's name in records, logs and metrics.
     pub name: AcquirerName,
-    /// The base of the paths `/v2/…`: `https`, or `http` on this machine.
+    /// The address below which the API is, such as `https://pix.example`. `http` is accepted only for this machine.
     pub base_url: String,
-    /// The address that issues tokens; `None` means the `token_path` of the profile below `base_url`.
+    /// The address that issues tokens. `None` means `base_url` followed by the profile's `token_path`.
     pub token_url: Option<String>,
     /// The id of the `OAuth2` client.
     pub client_id: String,
@@ -29,7 +29,7 @@ pub struct BacenConfig {
     pub pix_key: PixKey,
     /// The differences of the institution from the standard.
     pub profile: Profile,
-    /// The key of the application, for profiles that send one.
+    /// The value for `{application_key}` in the profile, if the profile needs one.
     pub application_key: Option<Secret>,
     /// Time limits within the budget of a call.
     pub timeouts: Timeouts,
@@ -60,7 +60,7 @@ pub enum BacenConfigError {
     /// The address that issues tokens is invalid.
     #[error("token_url {0}")]
     TokenUrl(UrlError),
-    /// The id contains a colon, which separates id and secret in HTTP Basic (RFC 7617, 2), or is not visible ASCII.
+    /// The id is empty, is not visible ASCII, or contains a colon. A colon separates id and secret in HTTP Basic (RFC 7617, 2).
     #[error("client_id must be visible ASCII without a colon")]
     ClientId,
     /// The secret is empty or not allowed in a header.
@@ -69,7 +69,7 @@ pub enum BacenConfigError {
     /// A header or query of the profile needs the key of the application, which is missing.
     #[error("application_key is missing: each request to this institution needs it")]
     ApplicationKey,
-    /// A path, header or query of the profile is not valid.
+    /// A path or header of the profile is not valid. The value is `path` or `header`.
     #[error("the profile has an invalid {0}")]
     Profile(&'static str),
     /// A certificate is unusable, or TLS cannot be set up.

@@ -11,7 +11,7 @@ use super::wire;
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Problem};
 
-/// The part of the budget reserved for the look-up after the first request.
+/// The time that the first request leaves for the look-up and a second request.
 const RECOVERY_RESERVE: Duration = Duration::from_millis(1_500);
 /// The shortest remaining time for a second request. With less time, the answer would likely be lost again.
 const MIN_RETRY: Duration = Duration::from_millis(250);
@@ -25,10 +25,10 @@ enum Put {
     Made(UpstreamCharge),
     /// The charge was certainly not created.
     NotCreated(AcquirerError),
-    /// The txid may be taken. If the existing charge equals the order, an earlier request of ours created it. Without a
-    /// charge, the error is the outcome.
+    /// The txid may be taken. If a charge with this txid equals the order, an earlier request of ours created it.
+    /// If no charge has the txid, the error is the outcome.
     MaybeTaken(AcquirerError),
-    /// A charge was created that differs from the order.
+    /// The answer shows a charge that differs from the order or lacks a required field.
     Wrong(String),
     /// The charge may have been created.
     Lost(String),
@@ -36,8 +36,8 @@ enum Put {
 
 /// Sends a `PUT`. After an unknown outcome, reads the charge. If the charge is certainly absent, sends the same `PUT` again.
 ///
-/// After an unknown outcome, only an answer that contains the charge decides. The charge may equal the order or differ from it. A refusal
-/// of the second request proves nothing about the first request.
+/// After an unknown outcome, only the charge itself proves an outcome: a charge that equals the order is returned, a charge that differs
+/// is refused. A refusal of the second request proves nothing about the first request.
 pub(super) async fn create(
     api: &Api,
     order: &ChargeOrder,

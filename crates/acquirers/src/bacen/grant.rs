@@ -1,4 +1,4 @@
-//! The token of `OAuth2` client credentials (RFC 6749, 4.4), with the two encodings that institutions require.
+//! Requests access tokens with `OAuth2` client credentials (RFC 6749, 4.4). An institution requires a form or JSON as the body.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use super::config::{BacenConfig, BacenConfigError};
 use super::profile::CredentialsIn;
 use crate::http::{Granted, Secret, TokenGrant};
 
-/// The assumed life of a token whose answer has no `expires_in`, which RFC 6749 permits. The value is short, so that an
-/// expired token is rarely used.
+/// The assumed life of a token if the answer has no `expires_in`, in seconds. RFC 6749 permits such an answer. The value
+/// is short, so that an expired token is rarely used.
 const DEFAULT_LIFE_S: u64 = 300;
 
 /// The encoding of a token request.
@@ -31,7 +31,7 @@ pub enum GrantForm {
 pub(super) struct ClientCredentials {
     url: Url,
     form: GrantForm,
-    /// The whole value of the header `Authorization`, marked sensitive; `None` for credentials in the body.
+    /// The whole value of the header `Authorization`, marked sensitive; `None` if the body contains the credentials.
     header: Option<HeaderValue>,
     body: Secret,
 }
@@ -40,7 +40,7 @@ pub(super) struct ClientCredentials {
 struct Grant<'a> {
     access_token: String,
     token_type: Option<String>,
-    /// A number. Some institutions send it as a string.
+    /// The life of the token in seconds. Some institutions send the number as a string.
     #[serde(borrow)]
     expires_in: Option<&'a RawValue>,
 }
@@ -57,7 +57,7 @@ impl GrantForm {
     fn body(self, fields: &[(&str, &str)], url: &Url) -> String {
         match self {
             Self::Form => {
-                // A form has the encoding of a query.
+                // A form is encoded like the query of a URL, so a copy of `url` serves as the encoder.
                 let mut form = url.clone();
                 form.query_pairs_mut().clear().extend_pairs(fields);
                 form.query().unwrap_or_default().to_owned()

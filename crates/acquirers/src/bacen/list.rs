@@ -10,7 +10,7 @@ use super::wire::line;
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, of_reply};
 
-/// The number of rows in a page if none is requested (API Pix).
+/// The number of rows in a page if a request contains no number (API Pix).
 const DEFAULT_PAGE: u32 = 100;
 
 /// The kind of a list.
@@ -21,7 +21,7 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    /// Returns the field of the rows.
+    /// Returns the name of the field that contains the rows.
     const fn field(self) -> &'static str {
         match self {
             Self::Pix => "pix",
@@ -29,8 +29,8 @@ impl Rows {
         }
     }
 
-    /// Returns the requested number of rows in a page. Pix have the maximum of the standard, so that one page serves many callbacks.
-    /// Infractions have long texts, so their number is small enough for the largest accepted answer.
+    /// Returns the requested number of rows in a page. For Pix it is the standard's maximum, so that one page shows the Pix of many
+    /// callbacks. Infractions have long texts, so only a few of them fit into the largest accepted answer.
     const fn per_page(self) -> u32 {
         match self {
             Self::Pix => 1_000,
@@ -44,7 +44,7 @@ const NAMES: [&str; 4] = ["idInfracao", "idEnvio", "endToEndId", "txid"];
 /// The longest kept identifier of an unreadable row, in characters: longer than any identifier of the API Pix.
 const MAX_NAME_CHARS: usize = 64;
 
-/// The answer with a page. Each row is parsed separately, so that one unreadable row does not affect the others.
+/// An answer that contains a page. Each row is parsed separately, so that one unreadable row does not affect the others.
 #[derive(Deserialize)]
 struct List<'a> {
     #[serde(borrow)]
@@ -68,8 +68,8 @@ struct Paging<'a> {
     pages: Option<&'a RawValue>,
 }
 
-/// Requests a page of the list at `path`. `row` parses a row at a position, and returns `None` for a row that cannot be
-/// ours. Unreadable rows are reported on the page beside the readable ones.
+/// Requests a page of the list at `path`. `row` receives a row and its position, and returns `None` for a row that cannot
+/// be ours. The page also reports the unreadable rows.
 pub(crate) async fn page<T>(
     api: &Api,
     (path, of): (&str, Rows),
@@ -126,7 +126,7 @@ fn name(row: &RawValue) -> Option<String> {
 
 /// Returns the number of the page after `asked`, and the count of pages. If the answer has no count, a page with at
 /// least [`DEFAULT_PAGE`] rows (or the requested number, if that is smaller) has a next page. An empty page never has
-/// one.
+/// a next page.
 fn following(
     paging: Option<Paging<'_>>,
     asked: u32,
@@ -154,8 +154,8 @@ fn following(
     Ok(((is_more && rows > 0).then_some(following), pages))
 }
 
-/// Rounds to whole seconds with the given mode, because some institutions reject fractions. Callers widen the period, because a duplicate
-/// row is better than a missed row.
+/// Rounds to whole seconds, because some institutions reject fractions. Callers round the start of a period down and its end up, because
+/// a duplicate row is better than a missed row.
 pub(crate) fn whole_second(at: Timestamp, mode: RoundMode) -> String {
     at.round(TimestampRound::new().smallest(Unit::Second).mode(mode)).unwrap_or(at).to_string()
 }

@@ -1,4 +1,5 @@
-//! The Central Bank's API Pix (2.9.0), the standard of many institutions. [`Profile`] has the differences between them.
+//! The Central Bank's API Pix (2.9.0), the standard of many institutions. [`Profile`] has the differences of
+//! one institution from the standard.
 
 pub(crate) mod api;
 pub(crate) mod callbacks;
@@ -45,7 +46,7 @@ const SENDS_NOTHING: &str = "this institution sends no Pix";
 /// The reason for refusing defenses: the standard has no request for them.
 const NO_DEFENSES: &str = "this institution accepts no defenses";
 
-/// An institution of the standard over HTTP.
+/// An institution that serves the API Pix over HTTP.
 #[derive(Debug)]
 pub struct BacenAcquirer {
     api: Api,
@@ -106,8 +107,7 @@ impl Acquirer for BacenAcquirer {
     }
 
     async fn find_payout(&self, _: &InstructionId, _: Duration) -> Result<Option<UpstreamPayout>, AcquirerError> {
-        // The answer is not `None`: a payout of an earlier configuration may exist at the institution, and `None` would permit sending it
-        // again.
+        // Why not `None`? A payout of an earlier configuration may exist at the institution, and `None` would permit sending it again.
         Err(AcquirerError::Refused(SENDS_NOTHING.to_owned()))
     }
 
@@ -176,7 +176,7 @@ impl Acquirer for BacenAcquirer {
         Err(AcquirerError::Refused(NO_DEFENSES.to_owned()))
     }
 
-    /// Accepts every callback. The API Pix has no signatures; only the secret path proves the sender.
+    /// Accepts every callback. The API Pix has no signatures; only the secret path of the callback address proves the sender.
     fn verify_callback(&self, _: &[u8], _: &CallbackSignatures) -> Result<(), AcquirerError> {
         Ok(())
     }

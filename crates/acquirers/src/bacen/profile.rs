@@ -53,7 +53,7 @@ impl Dates {
 pub struct Profile {
     /// The path of the API, in place of `/v2`.
     pub path_prefix: String,
-    /// The path that issues tokens, below the base address. A configured token address replaces it.
+    /// The path below the base address that issues tokens. A configured `token_url` replaces base address and path.
     pub token_path: String,
     /// The encoding of the body of token requests.
     pub token_body: GrantForm,
@@ -67,7 +67,7 @@ pub struct Profile {
     pub headers: Vec<(String, String)>,
     /// Query parameters of every request of the API.
     pub query: Vec<(String, String)>,
-    /// The form of instants.
+    /// The form of instants in answers.
     pub dates: Dates,
 }
 
@@ -119,8 +119,8 @@ impl Profile {
         })
     }
 
-    /// Returns the profile of Banco do Brasil: every request has the key of the application, and tokens come from another
-    /// host.
+    /// Returns the profile of Banco do Brasil: every request has the key of the application. Tokens come from another host,
+    /// which must be configured as `token_url`.
     fn banco_do_brasil() -> Self {
         Self {
             path_prefix: "/pix/v2".to_owned(),
@@ -130,8 +130,9 @@ impl Profile {
         }
     }
 
-    /// Returns the profile of Itaú: the credentials are in the body, tokens come from another host, and each request has
-    /// the client's id in a header. Issue 163 of the standard reports instants without a correct offset.
+    /// Returns the profile of Itaú: the credentials are in the body, and each request has the client's id in a header. Tokens
+    /// come from another host, which must be configured as `token_url`. Issue 163 of the standard's repository
+    /// (`bacen/pix-api`) reports instants without a correct offset.
     fn itau() -> Self {
         Self {
             path_prefix: "/pix_recebimentos/v2".to_owned(),

@@ -1,7 +1,8 @@
-//! Reads charges. Answers that contradict the request are refused, and no payment is skipped.
+//! Reads charges. An answer that contradicts the request is an error. An answer with an unreadable payment is an error too, so that no
+//! payment is skipped.
 //!
-//! Key and code are checked only in the answer to an order. A later read credits payments even if its answer shows
-//! another key or code.
+//! The Pix key and the BR Code are checked only in the answer to an order. Payments in later answers are credited even if
+//! those answers show another key or code.
 
 use cais_domain::br_code::BrCode;
 use cais_domain::money::Money;
@@ -24,8 +25,8 @@ const MAX_EXPIRATION_S: i64 = 10 * 365 * 86_400;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     txid: &'a Txid,
-    /// The order. The answer must have its amount, the configured key and a usable code. `None` for a read that follows
-    /// no order.
+    /// The order, if the answer belongs to a creation. Then the answer must have the ordered amount and a usable BR Code, and
+    /// no other Pix key than the configured one. `None` for other reads.
     order: Option<&'a ChargeOrder>,
 }
 
@@ -97,7 +98,7 @@ fn status(cob: &Cob<'_>) -> Result<UpstreamStatus, Defect> {
     match cob.status.as_deref() {
         Some("ATIVA") => Ok(UpstreamStatus::Active),
         Some("CONCLUIDA") => Ok(UpstreamStatus::Completed),
-        // The text of the standard contains both spellings of the status.
+        // The text of the standard contains both spellings, `REMOVIDA_…` and `REMOVIDO_…`.
         Some(REMOVED_BY_US | "REMOVIDA_PELO_PSP" | "REMOVIDO_PELO_USUARIO_RECEBEDOR" | "REMOVIDO_PELO_PSP") => {
             Ok(UpstreamStatus::Removed)
         }
@@ -115,7 +116,7 @@ fn check_key(cob: &Cob<'_>, key: &PixKey) -> Result<(), Defect> {
     }
 }
 
-/// Returns the code after three checks: the checksum is valid, the code is dynamic, and any amount in it is the charge's.
+/// Returns the BR Code after three checks: the checksum is valid, the code is dynamic, and an amount in the code is the charge's amount.
 fn copy_paste(cob: &Cob<'_>, amount: Money) -> Result<String, Defect> {
     const FIELD: &str = "pixCopiaECola";
     let text = cob.pix_copia_e_cola.as_deref().map(str::trim).ok_or_else(|| mismatch(FIELD, "is missing"))?;

@@ -11,7 +11,8 @@ use crate::http::{FindError, of_order, of_reply};
 
 /// The problem kinds with which the institution refuses a return permanently; see [`of_order`].
 const REFUSALS: [&str; 4] = ["PixDevolucaoInvalida", "RequisicaoInvalida", "json_invalido", "valor_invalido"];
-/// The problem kinds of an absent return. The general `NaoEncontrado` is not included, because a removed path has the same kind.
+/// The problem kinds with which institutions report that a return does not exist. The general `NaoEncontrado` is not included, because it
+/// may also mean that the path does not exist.
 const RETURN_ABSENT: [&str; 3] = ["PixDevolucaoNaoEncontrada", "PixNaoEncontrado", "pix_nao_encontrado"];
 
 /// Sends `PUT /v2/pix/{e2eid}/devolucao/{id}` once.

@@ -1,4 +1,4 @@
-//! Reads the return of a received Pix (devolução), alone or within its Pix.
+//! Reads the return of a received Pix (devolução), as a record of its own or within its Pix.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::money::Money;
@@ -14,7 +14,7 @@ const MAX_REASON_CHARS: usize = 140;
 /// Parses the return in an answer to `PUT` or `GET`; `name` is the requested id.
 ///
 /// # Errors
-/// [`Defect`] if the body is not a return, has another id, or has an amount other than `amount`.
+/// [`Defect`] if the body is not a return, has another id, has an unknown status, or has another amount than a given `amount`.
 pub(super) fn read(body: &[u8], name: &str, (amount, dates): (Option<Money>, Dates)) -> Result<UpstreamReturn, Defect> {
     let wire: Return<'_> = serde_json::from_slice(body)
         .map_err(|_| Defect::Unreadable("the answer is not the JSON of a return".to_owned()))?;

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 /// The longest `solicitacaoPagador`, and the longest `descricao` of a return, in characters.
 const MAX_REQUEST_CHARS: usize = 140;
-/// The longest `nome`, in characters.
+/// The longest `nome` of a payer, in characters.
 const MAX_NAME_CHARS: usize = 200;
 /// The most digits before the decimal point of an amount.
 const MAX_INTEGER_DIGITS: usize = 10;
@@ -79,10 +79,10 @@ fn debtor((document, name): &(Document, String)) -> Option<Debtor<'_>> {
     Some(Debtor { cpf, cnpj, nome })
 }
 
+/// The request for a return. The field `natureza` is not sent, so by the standard the return has the nature `ORIGINAL`.
 #[derive(Serialize)]
 struct ReturnRequest {
     valor: String,
-    /// The field `natureza` is not sent. By the standard, the return then has the nature `ORIGINAL`.
     #[serde(skip_serializing_if = "Option::is_none")]
     descricao: Option<String>,
 }
@@ -111,7 +111,7 @@ pub(crate) fn amount_text(amount: Money) -> Result<String, AcquirerError> {
     Err(AcquirerError::Refused("the acquirer's format cannot express the amount".to_owned()))
 }
 
-/// Returns one line of at most `max` characters; `None` for an empty result.
+/// Returns `text` as one line of at most `max` characters, with blanks in place of control characters; `None` if nothing is left.
 pub(crate) fn line(text: &str, max: usize) -> Option<String> {
     let line: String =
         text.trim().chars().map(|character| if character.is_control() { ' ' } else { character }).take(max).collect();
@@ -195,7 +195,7 @@ pub(super) struct Pix<'a> {
     pub(super) devolucoes: Option<Vec<Return<'a>>>,
 }
 
-/// A `Devolucao`, alone and within its Pix.
+/// The standard's schema `Devolucao`: a return, as a record of its own or within its Pix.
 #[derive(Deserialize)]
 pub(super) struct Return<'a> {
     #[serde(borrow)]

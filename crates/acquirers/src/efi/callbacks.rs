@@ -1,4 +1,4 @@
-//! Reads callbacks about received Pix, sent Pix and infractions in one envelope.
+//! Reads callbacks. One callback may contain received Pix, sent Pix and infractions.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::instruction_id::InstructionId;
@@ -11,7 +11,7 @@ use super::wire::GivenBack;
 use crate::bacen::callbacks::{self, Item, Unreadable};
 use crate::http::{part, text};
 
-/// The field that distinguishes a sent from a received Pix, and the returns of a sent Pix.
+/// An item of `pix`: a received Pix, or a sent Pix with its returns. Only a sent Pix has an `idEnvio` in `gnExtras`.
 #[derive(Deserialize)]
 struct Pix<'a> {
     #[serde(borrow, rename = "gnExtras")]
@@ -26,14 +26,14 @@ struct Extras<'a> {
     id_envio: Option<&'a RawValue>,
 }
 
-/// An infraction. Efí documents no such callback; the simulator's format is read.
+/// An infraction, in the format of the `sandbox` crate's simulator, because Efí documents no such callback.
 #[derive(Deserialize)]
 struct Infraction<'a> {
     #[serde(borrow, rename = "idInfracao")]
     id: Option<&'a RawValue>,
 }
 
-/// Returns the resources in a callback, each once.
+/// Returns the resources that a callback names, each once.
 pub(super) fn read(body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     callbacks::read(body, |item| match item {
         Item::Pix(item) => pix(item),
@@ -58,7 +58,7 @@ fn pix(pix: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
         .map(|instruction_id| CallbackItem::Sent(CallbackPayout { instruction_id, returns: returns(item.devolucoes) })))
 }
 
-/// Returns the completed returns, without pending and failed ones.
+/// Returns the ids of the returns of a sent Pix. Pending, failed and unreadable returns are skipped.
 fn returns(item: Option<&RawValue>) -> Vec<ReturnId> {
     let given_back = |back| {
         let back: GivenBack<'_> = part(Some(back))?;
@@ -118,7 +118,7 @@ mod tests {
             (format!(r#"{received},1,{{"txid":1}},{}"#, sent(SENT)), Some(vec![&received_line, &sent_line])),
             (format!(r#"{{"txid":"{TXID}","gnExtras":"x"}}"#), Some(vec![&received_line])),
             (format!(r#"{{"txid":"{TXID}","tipo":null,"gnExtras":{{"idEnvio":null}}}}"#), Some(vec![&received_line])),
-            // A Pix with a txid was received, regardless of its type.
+            // A Pix with a txid and without `idEnvio` was received, regardless of its `tipo`.
             (format!(r#"{{"txid":"{TXID}","tipo":"SOLICITACAO","gnExtras":{{}}}}"#), Some(vec![&received_line])),
             // Another client of the same account sent the Pix.
             (sent("42"), Some(vec![])),

@@ -1,4 +1,4 @@
-//! The trial of the contract with Efí: the steps of the standard, and a payout.
+//! The contract trial with Efí: the steps of the standard, and a payout.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ const PAYOUT: &str = "payout";
 const BUDGET: Duration = Duration::from_secs(15);
 
 impl EfiAcquirer {
-    /// Tries the contract of the standard, and sends the payout if there is one. The test webhook is registered with the same header as the
-    /// callback address.
+    /// Runs the trial of the standard, and sends the payout if there is one. The registration of the test address has the same extra header
+    /// as that of the real callback address.
     pub async fn try_contract(&self, trial: &ContractTrial, payout: Option<&PayoutOrder>) -> ContractReport {
         let mut report = self.bacen.try_contract_with(trial, self.callback_header()).await;
         report.steps.push(match payout {

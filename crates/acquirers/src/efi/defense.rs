@@ -10,11 +10,11 @@ use crate::bacen::api::Api;
 use crate::deadline::Deadline;
 use crate::http::{Problem, Reply, of_order};
 
-/// The kind of a refused defense. With status 422, the text may mention the deadline.
+/// The problem kind of a refused defense. If the status is 422 and the text mentions a deadline, the defense came too late.
 const NOT_POSSIBLE: &str = "InfracaoOperacaoInvalida";
 /// The problem kinds after which Efí certainly did not store the defense.
 const REFUSALS: [&str; 3] = [NOT_POSSIBLE, "RequisicaoInvalida", "json_invalido"];
-/// Words of messages about a passed deadline. Efí documents no fixed text.
+/// Parts of words in messages about a passed deadline. Efí documents no fixed text.
 const OF_DEADLINES: [&str; 4] = ["prazo", "deadline", "expir", "intempestiv"];
 
 #[derive(Serialize)]
@@ -23,8 +23,8 @@ struct Request<'a> {
     justificativa: &'a str,
 }
 
-/// Sends `POST /v2/gn/infracoes/{id}/defesa` once. After a failure without a known kind the outcome is unknown, and a later look-up
-/// resolves it.
+/// Sends `POST /v2/gn/infracoes/{id}/defesa` once. If the answer does not prove the outcome, the outcome is unknown. A later read of the
+/// infraction resolves it.
 pub(super) async fn send(api: &Api, order: &DefenseOrder, deadline: Deadline) -> Result<DefenseReceipt, AcquirerError> {
     if !is_id(&order.infraction) {
         return Err(AcquirerError::Refused("the infraction's id is not in Efí's format".to_owned()));
@@ -53,7 +53,7 @@ fn receipt(reply: &Reply) -> Result<DefenseReceipt, AcquirerError> {
     let problem = Problem::read(reply);
     let is_problem = |what: fn(&Problem) -> bool| problem.as_ref().is_some_and(what);
     match reply.status {
-        // Any conflict means that a defense may exist, possibly ours.
+        // A conflict means that the infraction may already have a defense, possibly ours. The kind of the problem does not matter.
         StatusCode::CONFLICT if is_problem(Problem::is_typed) => Ok(DefenseReceipt::AlreadyThere),
         StatusCode::UNPROCESSABLE_ENTITY
             if is_problem(|problem| problem.is(NOT_POSSIBLE) && problem.mentions(&OF_DEADLINES)) =>

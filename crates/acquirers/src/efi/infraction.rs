@@ -16,11 +16,11 @@ use crate::bacen::wire::line;
 use crate::deadline::Deadline;
 use crate::http::{Defect, folded, instant, part, text};
 
-/// The longest `idInfracao`. A UUID has 36 characters.
+/// The longest accepted `idInfracao`, in characters. A UUID has 36.
 const MAX_ID_CHARS: usize = 64;
 /// The longest kept reason, in characters: the limit of DICT.
 const MAX_REASON_CHARS: usize = 2_000;
-/// The longest kept defense, in characters: more than our longest text with the address of the evidence.
+/// The longest kept defense, in characters. The longest defense that we send, with the address of its evidence, is shorter.
 const MAX_DEFENSE_CHARS: usize = 4_000;
 
 /// A row. Texts may be strings or numbers: Efí's documents show strings, and its newest client uses numbers.
@@ -122,7 +122,7 @@ fn at_of(value: Option<&RawValue>) -> Option<Timestamp> {
     value.and_then(text).as_deref().and_then(instant)
 }
 
-/// Returns the status; `None` for an unknown name. An accepted dispute is lost for the receiver.
+/// Returns the status; `None` for an unknown name. `ACEITA` and `REJEITADA` refer to the payer's dispute, not to the defense.
 fn status(word: &str) -> Option<UpstreamInfractionStatus> {
     match word {
         "ABERTA" => Some(UpstreamInfractionStatus::Open),
@@ -146,8 +146,8 @@ pub(crate) fn situation(word: &str) -> Situation {
     }
 }
 
-/// Returns the text with its line breaks, because it is compared with the sent text. Other control characters become
-/// blanks, and a longer text is cut.
+/// Returns the text of a defense, cut to [`MAX_DEFENSE_CHARS`]. The line breaks stay, because the text is compared with the
+/// text that we sent. Other control characters become blanks.
 fn defense_text(text: &str) -> Option<String> {
     let harmless = |letter: char| if letter.is_control() && !matches!(letter, '\n' | '\r') { ' ' } else { letter };
     let kept: String = text.chars().take(MAX_DEFENSE_CHARS).map(harmless).collect();

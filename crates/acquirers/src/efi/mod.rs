@@ -31,11 +31,11 @@ use crate::bacen::{BacenAcquirer, BacenConfig, BacenConfigError};
 use crate::balance::AccountBalance;
 use crate::deadline::Deadline;
 
-/// The header for a callback address that requires no client certificate. At such an address, only the secret in the path distinguishes
-/// real callbacks from forged ones.
+/// The header of the request that registers a callback address without mutual TLS. At such an address, TLS does not prove the sender of a
+/// callback; the secret in the path does.
 const SKIP_MTLS: CallbackHeader = (HeaderName::from_static("x-skip-mtls-checking"), HeaderValue::from_static("true"));
 
-/// Efí over HTTP.
+/// Efí, reached over HTTP.
 #[derive(Debug)]
 pub struct EfiAcquirer {
     bacen: BacenAcquirer,
@@ -46,7 +46,7 @@ pub struct EfiAcquirer {
 }
 
 impl EfiAcquirer {
-    /// Creates the client, and sends no request. The configured Pix key receives and pays.
+    /// Creates the client, and sends no request. The configured Pix key receives payments and sends payouts.
     ///
     /// # Errors
     /// [`BacenConfigError`] for the invalid part of the configuration.
@@ -58,7 +58,7 @@ impl EfiAcquirer {
         })
     }
 
-    /// Declares whether the callback address requires Efí's client certificate. If so, Efí verifies at the registration that the address
+    /// Declares whether our callback address requires Efí's client certificate. If so, Efí verifies at the registration that the address
     /// refuses clients without the certificate.
     #[must_use]
     pub fn with_callback_mtls(self, callbacks_use_mtls: bool) -> Self {

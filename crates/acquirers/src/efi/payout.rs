@@ -1,4 +1,4 @@
-//! Sends a Pix, reads the outcome, and lists sent Pix.
+//! Sends a Pix, reads its outcome, and lists sent Pix.
 
 use cais_domain::instruction_id::InstructionId;
 use cais_ports::{AcquirerError, ListRequest, PayoutOrder, UpstreamPage, UpstreamPayout, alerts};
@@ -21,16 +21,16 @@ const REFUSALS: [&str; 7] = [
     "json_invalido",
     "pagamento_negado",
 ];
-/// The problem kinds of an absent sent Pix. The general `NaoEncontrado` is not included, because a removed path has the
-/// same kind.
+/// The problem kinds with which Efí reports that a sent Pix does not exist. The general `NaoEncontrado` is not included,
+/// because it may also mean that the path does not exist.
 const SENT_ABSENT: [&str; 2] = ["PixEnviadoNaoEncontrado", "pix_nao_encontrado"];
 
-/// The merchant's text for a refusal because the paying key has no webhook. Only the log line names this cause.
+/// The reason that the merchant sees if Efí refuses a payout because the paying key has no webhook. Only the log line names this cause.
 const NO_WEBHOOK: &str = "the institution accepts no payouts at present";
 
-/// Returns `true` if Efí refuses every Pix because the paying key has no webhook. Efí documents the rule, but not the
-/// kind of the refusal. So an invalid request counts if its kind or text mentions a webhook. The look-up after each
-/// refusal proves that the Pix was not sent.
+/// Returns `true` if Efí refuses every Pix because the paying key has no webhook. Efí documents this rule, but not the kind
+/// of the refusal. So a problem with status 400, 404 or 422 counts if it has a kind, and its kind or text mentions a webhook.
+/// The look-up after each refusal proves that the Pix was not sent.
 fn lacks_webhook(reply: &Reply) -> bool {
     matches!(reply.status.as_u16(), 400 | 404 | 422)
         && Problem::read(reply).is_some_and(|problem| problem.is_typed() && problem.mentions(&["webhook"]))
@@ -82,7 +82,7 @@ async fn look_up(
     Ok(Some(read::payout(reply.success(of_reply)?, &Expected::payout(instruction_id))?))
 }
 
-/// Requests `GET /v2/gn/pix/enviados`. The list also contains Pix that other clients of the account sent with identifiers.
+/// Requests `GET /v2/gn/pix/enviados`. The list also contains Pix that other clients of the account sent with an `idEnvio`.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,

@@ -1,4 +1,4 @@
-//! Reads sent Pix. Answers that contradict the request are refused. An unreadable Pix of ours in a list is reported, so
+//! Reads sent Pix. An answer that contradicts the request is an error. An unreadable Pix of ours in a list is reported, so
 //! that no movement of money is missed.
 
 use cais_domain::document::Cpf;
@@ -96,7 +96,7 @@ pub(super) fn amount(value: &RawValue) -> Option<Money> {
 /// A part of an answer that is unreadable or contradicts itself.
 struct Unusable;
 
-/// Returns the end-to-end id from either field; an invalid id counts as absent.
+/// Returns the end-to-end id from `endToEndId` or `e2eId`. An invalid id counts as absent. Two different ids are an error.
 fn end_to_end_id(sent: &Sent<'_>) -> Result<Option<EndToEndId>, Unusable> {
     let read = |value: Option<&RawValue>| value.and_then(text).and_then(|text| EndToEndId::parse(&text).ok());
     match (read(sent.end_to_end_id), read(sent.e2e_id)) {
@@ -172,8 +172,8 @@ fn given_back(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
     part.map(|((return_id, amount), at)| Some(ReturnedPart { return_id, amount, at })).ok_or(Unusable)
 }
 
-/// Returns the instant of a return. If the value has the instants of settlement and request, returns the settlement, or
-/// the request if the settlement is unreadable.
+/// Returns the instant of a return. If the value is an object, returns the instant of the settlement. If that instant is
+/// unreadable, returns the instant of the request.
 fn returned_at(value: &RawValue) -> Option<Timestamp> {
     if let Some(single) = text(value) {
         return instant(&single);

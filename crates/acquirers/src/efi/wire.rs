@@ -1,4 +1,4 @@
-//! The wire format of sent Pix. Answers are parsed leniently here and checked in `read`. A text may also be a number.
+//! The wire format of sent Pix. Answers are parsed leniently here and checked in `read`. Efí may write a text as a number.
 
 use cais_domain::document::Document;
 use cais_ports::{AcquirerError, PayoutOrder};
@@ -34,7 +34,7 @@ struct Recipient<'a> {
     cnpj: Option<&'a str>,
 }
 
-/// Returns the body of `PUT /v3/gn/pix/{idEnvio}`; `payer` is our own key.
+/// Returns the body of `PUT /v3/gn/pix/{idEnvio}`; `payer` is our Pix key.
 ///
 /// # Errors
 /// [`AcquirerError::Refused`] for an order that Efí's format cannot express.
@@ -52,14 +52,14 @@ pub(super) fn send_request(order: &PayoutOrder, payer: &str) -> Result<Vec<u8>, 
     serde_json::to_vec(&body).map_err(|_| AcquirerError::Refused("the order cannot be written as JSON".to_owned()))
 }
 
-/// A sent Pix: the answer to its request, to the look-up, and a row of the list.
+/// A sent Pix in three places: in the answer to its order, in the answer to the look-up, and in a row of the list.
 #[derive(Deserialize)]
 pub(super) struct Sent<'a> {
     #[serde(borrow, rename = "idEnvio")]
     pub(super) id_envio: Option<&'a RawValue>,
     #[serde(borrow, rename = "endToEndId")]
     pub(super) end_to_end_id: Option<&'a RawValue>,
-    /// The older name of the field.
+    /// The older name of `endToEndId`.
     #[serde(borrow, rename = "e2eId")]
     pub(super) e2e_id: Option<&'a RawValue>,
     pub(super) valor: Option<&'a RawValue>,
@@ -71,7 +71,7 @@ pub(super) struct Sent<'a> {
     pub(super) extras: Option<&'a RawValue>,
 }
 
-/// The instants of request and settlement.
+/// The instants of the request and of the settlement.
 #[derive(Deserialize)]
 pub(super) struct Times<'a> {
     #[serde(borrow)]
@@ -79,7 +79,7 @@ pub(super) struct Times<'a> {
     pub(super) liquidacao: Option<&'a RawValue>,
 }
 
-/// The recipient: by key, or by account number.
+/// The recipient, identified by a Pix key or by an account number.
 #[derive(Deserialize)]
 pub(super) struct Favored<'a> {
     #[serde(borrow)]
@@ -98,13 +98,13 @@ pub(super) struct Identity<'a> {
     pub(super) cnpj: Option<&'a RawValue>,
 }
 
-/// A returned part.
+/// A returned part of a sent Pix.
 #[derive(Deserialize)]
 pub(super) struct GivenBack<'a> {
     #[serde(borrow, rename = "rtrId")]
     pub(super) rtr_id: Option<&'a RawValue>,
     pub(super) valor: Option<&'a RawValue>,
-    /// The instant of the return, or an object with the instants of request and settlement.
+    /// The instant of the return, or an object; see [`Times`].
     pub(super) horario: Option<&'a RawValue>,
     pub(super) status: Option<&'a RawValue>,
 }

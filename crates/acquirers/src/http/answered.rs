@@ -1,4 +1,4 @@
-//! Records whether an institution answers the requests of one call, regardless of the content.
+//! Records whether an institution answered the HTTP requests of one call. The content of the answers does not matter.
 
 use std::cell::Cell;
 
@@ -8,14 +8,14 @@ tokio::task_local! {
     static CALL: Cell<Exchanges>;
 }
 
-/// The exchanges of one call.
+/// The HTTP requests of one call: whether any was answered, and whether any was not.
 #[derive(Debug, Clone, Copy, Default)]
 struct Exchanges {
     answered: bool,
     unanswered: bool,
 }
 
-/// Runs `call`. Returns its output, and `true` if it made requests and all were answered.
+/// Runs `call`. Returns its output, and `true` if the call made requests and all of them were answered.
 ///
 /// Requests of other tasks do not count, for example a token request that serves many calls.
 pub(crate) async fn observe<T>(call: impl Future<Output = T>) -> (T, bool) {
@@ -27,9 +27,9 @@ pub(crate) async fn observe<T>(call: impl Future<Output = T>) -> (T, bool) {
     (output, seen.answered && !seen.unanswered)
 }
 
-/// Records the end of an exchange. `status` is `None` if no complete answer arrived.
+/// Records the end of an HTTP request. `status` is `None` if no complete answer arrived.
 ///
-/// Every status below 500 counts as answered, except 401 and 429, which concern all requests.
+/// Every status below 500 counts as answered, except 401 and 429, because other requests would get these statuses too.
 pub(super) fn note(status: Option<StatusCode>) {
     let answered = status.is_some_and(|status| {
         status.as_u16() < 500 && status != StatusCode::UNAUTHORIZED && status != StatusCode::TOO_MANY_REQUESTS

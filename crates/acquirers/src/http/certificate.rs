@@ -12,10 +12,10 @@ use cais_ports::Secret;
 
 /// The text that every PEM file contains. A PKCS#12 file is binary and does not contain it.
 const PEM_MARK: &[u8] = b"-----BEGIN ";
-/// The longest chain. Real chains have two or three certificates.
+/// The largest number of certificates that are read from a file; further ones are ignored. Real chains have two or three.
 const MAX_CHAIN: usize = 10;
 
-/// The content of a certificate file: PEM with the certificate, its chain and its unencrypted key, or PKCS#12.
+/// The content of a certificate file: a PKCS#12 file, or PEM with the certificate, its chain and its unencrypted key.
 #[derive(Clone)]
 pub struct Certificate {
     bytes: Vec<u8>,
@@ -42,7 +42,7 @@ pub enum CertificateError {
     NoKey,
 }
 
-/// A chain, our certificate first, and its key.
+/// A chain that starts with our certificate, and the private key of our certificate.
 pub(super) struct Identity {
     pub(super) chain: Vec<CertificateDer<'static>>,
     pub(super) key: PrivateKeyDer<'static>,
@@ -89,7 +89,7 @@ impl Certificate {
         let archive = Pkcs12Archive::from_pkcs12(&self.bytes, passphrase).map_err(|_| CertificateError::Unopened)?;
         let key = archive.keys.first().ok_or(CertificateError::NoKey)?;
         // The certificate of the key must come first in the chain, but can be at any position in the file. Some files link certificate and
-        // key by an id.
+        // key by an id. In other files, the order stays.
         let is_own = |id: &Option<Vec<u8>>| match (id, &key.local_key_id) {
             (Some(certificate), Some(key)) => certificate.as_slice() == key.as_ref(),
             (None | Some(_), None) | (None, Some(_)) => false,

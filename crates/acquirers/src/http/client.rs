@@ -12,7 +12,7 @@ use super::tls::{self, TlsError};
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The most idle connections per host.
 const MAX_IDLE: usize = 256;
-/// The interval of probes on idle connections.
+/// The idle time after which TCP probes a connection.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// The settings that differ between acquirers.
@@ -26,7 +26,7 @@ pub(crate) struct ClientSettings<'a> {
     pub(crate) connect_timeout: Duration,
 }
 
-/// Builds a client without redirects and proxies and with a connect timeout.
+/// Builds a client that follows no redirects, uses no proxies and has a connect timeout.
 ///
 /// The client has no timeout for whole calls, because each call has its own deadline.
 pub(crate) fn build(settings: ClientSettings<'_>) -> Result<Client, TlsError> {

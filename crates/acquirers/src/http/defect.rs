@@ -8,14 +8,14 @@ use jiff::Timestamp;
 pub(crate) enum Defect {
     /// The answer is not the expected JSON.
     Unreadable(String),
-    /// The answer contradicts the request or itself.
+    /// A field of the answer is missing or invalid, or contradicts the request or another field.
     Mismatch(String),
 }
 
 /// The reason a read failed.
 #[derive(Debug)]
 pub(crate) enum FindError {
-    /// No usable answer arrived.
+    /// The request was not sent, or its answer is missing or unsuccessful.
     Upstream(AcquirerError),
     /// The answer has a defect.
     Defect(Defect),
@@ -35,7 +35,7 @@ impl Defect {
 
 impl FindError {
     /// Converts the error of a read. A refused read becomes an unknown outcome, because the refusal proves nothing
-    /// about the record, and a read may be repeated.
+    /// about the record, and the read may be repeated.
     pub(crate) fn of_a_read(self) -> AcquirerError {
         match self {
             Self::Upstream(AcquirerError::Refused(reason)) => AcquirerError::OutcomeUnknown(reason),
@@ -57,7 +57,7 @@ impl From<AcquirerError> for FindError {
     }
 }
 
-/// Parses RFC 3339, truncated to the stored microseconds.
+/// Parses an instant of RFC 3339, and truncates it to microseconds, the precision of the database.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     let instant: Timestamp = text.parse().ok()?;
     Timestamp::from_microsecond(instant.as_microsecond()).ok()

@@ -22,9 +22,9 @@ pub(crate) const MAX_ANSWER_BYTES: usize = 256 * 1024;
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
-    /// True if the header declares JSON, or is missing.
+    /// True if the header `Content-Type` declares JSON, or is missing.
     pub(crate) is_json: bool,
-    /// The clock of the answering server, truncated to the second (RFC 9110, 6.6.1).
+    /// The header `Date`: the server's clock, truncated to the second (RFC 9110, 6.6.1).
     pub(crate) date: Option<Timestamp>,
     pub(crate) body: Vec<u8>,
 }
@@ -51,7 +51,7 @@ impl Reply {
     }
 }
 
-/// The reason no whole answer arrived. The texts contain neither address nor content.
+/// The reason no whole answer arrived. The texts contain neither the address nor parts of the content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TransportError {
     /// The request was certainly not executed.
@@ -137,7 +137,7 @@ fn lost(error: &reqwest::Error) -> TransportError {
 }
 
 /// Returns whether the server refused our certificate. With TLS 1.3 the refusal comes after our side of the handshake, as an alert in place
-/// of the answer.
+/// of the answer. So `reqwest` does not report a failed connection.
 fn refused_our_certificate(error: &reqwest::Error) -> bool {
     causes(error).any(|cause| {
         let alert = match cause.downcast_ref::<rustls::Error>() {

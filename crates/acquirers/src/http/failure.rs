@@ -14,7 +14,7 @@ pub(crate) fn of_reply(reply: &Reply) -> AcquirerError {
     of_problem(reply, Problem::read(reply).as_ref())
 }
 
-/// Classifies an unsuccessful answer as [`of_reply`], with the refusal that its body names.
+/// Classifies an unsuccessful answer like [`of_reply`]. `problem` is the refusal that the body names.
 pub(crate) fn of_problem(reply: &Reply, problem: Option<&Problem>) -> AcquirerError {
     let status = reply.status.as_u16();
     let reason = match problem {
@@ -30,10 +30,10 @@ pub(crate) fn of_problem(reply: &Reply, problem: Option<&Problem>) -> AcquirerEr
     }
 }
 
-/// The kind of a temporary refusal: too many directory look-ups.
+/// The problem kind of a temporary refusal: too many look-ups of Pix keys in DICT.
 const BUCKET_EMPTY: &str = "balde_fichas_vazio";
 
-/// The kind of a 404 with a business reason: the recipient's key has no owner.
+/// The problem kind of a 404 with a business reason: the recipient's Pix key has no owner.
 const KEY_UNKNOWN: &str = "chave_favorecido_nao_encontrada";
 
 /// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
@@ -41,8 +41,8 @@ const KEY_UNKNOWN: &str = "chave_favorecido_nao_encontrada";
 /// A problem with a kind in `refusals` is a refusal if the status is 400 or 422. With another status, such as 404, only
 /// [`KEY_UNKNOWN`] is a refusal, because servers without the path also answer 404, 405, 410 or 415. 401, 403, 429 and
 /// [`BUCKET_EMPTY`] are temporary. After any other answer the outcome is unknown, because a refusal would return the
-/// money although the order may be in flight. A "duplicate" kind means that the order exists. The text of a refusal is
-/// shown to the merchant.
+/// money although the order may be in flight. `refusals` must not contain a kind such as `id_envio_duplicado`, which means
+/// that the order exists. The text of a refusal is shown to the merchant.
 pub(crate) fn of_order(reply: &Reply, refusals: &[&str]) -> AcquirerError {
     let failure = of_reply(reply);
     let AcquirerError::Refused(reason) = failure else { return failure };

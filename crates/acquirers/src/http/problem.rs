@@ -1,5 +1,9 @@
-//! The content of a refusal. Four shapes are read: RFC 7807 as used by the API Pix; `nome` and `mensagem`; `nome`, `mensagem` and the
-//! `erros` of a violated schema; `error` and `error_description` (RFC 6749, 5.2).
+//! The content of a refusal. Four shapes are read:
+//!
+//! - RFC 7807, as the API Pix uses it
+//! - `nome` and `mensagem`
+//! - `nome`, `mensagem`, and in `erros` the violations of a schema
+//! - `error` and `error_description` (RFC 6749, 5.2)
 
 use std::fmt;
 
@@ -9,9 +13,9 @@ use serde_json::value::RawValue;
 use super::exchange::Reply;
 use super::json::{part, text};
 
-/// The longest part of an answer that is repeated in a reason, in characters.
+/// The longest text of an answer that a [`Problem`] keeps, in characters. Longer texts are cut.
 const MAX_PIECE_CHARS: usize = 120;
-/// The largest number of violations that are repeated in a reason.
+/// The largest number of violations that a [`Problem`] keeps.
 const MAX_VIOLATIONS: usize = 3;
 /// The `type` that stands for a problem without a type (RFC 7807, 4.2).
 const BLANK_TYPE: &str = "about:blank";
@@ -24,21 +28,21 @@ struct Wire<'a> {
     nome: Option<String>,
     mensagem: Option<String>,
     violacoes: Option<Vec<Violation>>,
-    // The fields are parsed leniently, because other servers use the same names for other values.
+    // The next three fields are parsed leniently, because other servers use the same names for other values.
     #[serde(borrow)]
     erros: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
     error_description: Option<&'a RawValue>,
 }
 
-/// A violation. Its value is omitted, because it may be personal data.
+/// An item of `violacoes`. Its field `valor` is not read, because the value may be personal data.
 #[derive(Deserialize)]
 struct Violation {
     razao: Option<String>,
     propriedade: Option<String>,
 }
 
-/// A violation of a schema.
+/// An item of `erros`: a violation of a schema.
 #[derive(Deserialize)]
 struct SchemaError {
     caminho: Option<String>,
@@ -51,7 +55,7 @@ pub(crate) struct Problem {
     /// The kind: the last part of `type`, or `nome`, or `error`. `None` if the answer has only a title, as answers of web servers do.
     kind: Option<String>,
     text: String,
-    /// The explanation. The text is compared with known words and never repeated, because it may name a person.
+    /// The field `detail`. The text is searched for known words but never shown, because it may name a person.
     detail: String,
 }
 
@@ -105,7 +109,7 @@ impl Problem {
         self.kind.as_deref().is_some_and(|kind| kinds.contains(&kind))
     }
 
-    /// Returns whether the kind or the texts contain one of these words, given in lower case. The case of the texts is ignored.
+    /// Returns whether the kind or a text contains one of `words`, in upper or lower case. `words` must be in lower case.
     pub(crate) fn mentions(&self, words: &[&str]) -> bool {
         let kind = self.kind.as_deref().unwrap_or_default();
         [kind, &self.text, &self.detail]

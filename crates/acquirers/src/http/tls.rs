@@ -1,5 +1,5 @@
-//! Our TLS configuration: ring, the roots of system and institution, and our client certificate. The configuration has
-//! no process-wide state.
+//! Our TLS configuration: the crypto provider `ring`, the roots of the system and of the institution, and our client
+//! certificate. Each client has its own configuration; no process-wide setting is used.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub enum TlsError {
     Library(#[from] rustls::Error),
 }
 
-/// Builds the configuration with trusted roots and our certificate.
+/// Builds the configuration with trusted roots and our certificate. The system's roots are loaded if `needs_roots`.
 pub(super) fn client_config(
     identity: Option<&Certificate>,
     extra_root_pem: Option<&[u8]>,

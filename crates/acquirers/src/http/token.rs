@@ -14,7 +14,7 @@ use super::exchange::{MAX_ANSWER_BYTES, Reply, TransportError, send};
 use super::problem::Problem;
 use crate::deadline::Deadline;
 
-/// The time before the end of a token at which the token is renewed, but at most a fifth of the token's life.
+/// A token is renewed this long before its end. A token with a life below five minutes is renewed when a fifth of its life is left.
 const MARGIN: Duration = Duration::from_mins(1);
 /// The longest life of a token. A longer life in an answer is cut to this value.
 const MAX_LIFE: Duration = Duration::from_hours(24);
@@ -52,7 +52,7 @@ type Outcome = Result<Token, AcquirerError>;
 #[derive(Debug, Default)]
 struct State {
     token: Option<Token>,
-    /// The receiver of the outcome of the current request.
+    /// The receiver of the current token request's outcome; `None` if no token request is running.
     fetching: Option<watch::Receiver<Option<Outcome>>>,
     issued: u64,
 }
@@ -98,7 +98,7 @@ impl Tokens {
         }
     }
 
-    /// Discards `refused`. A newer token stays.
+    /// Discards the token `refused`. A newer token stays in use.
     pub(crate) fn discard(&self, refused: &Token) {
         let mut state = self.lock();
         if state.token.as_ref().is_some_and(|token| token.serial == refused.serial) {
@@ -106,9 +106,9 @@ impl Tokens {
         }
     }
 
-    /// Returns the receiver of the current request's outcome. If no request is running, starts one.
+    /// Returns the receiver of the current token request's outcome. If no token request is running, starts one.
     fn fetching(self: &Arc<Self>, state: &mut State) -> watch::Receiver<Option<Outcome>> {
-        // If the sender was dropped without an outcome, its runtime has ended, and no outcome will follow.
+        // If the sender was dropped without an outcome, its async runtime has ended. No outcome will follow, so a new request starts below.
         let alive = state.fetching.as_ref().filter(|outcome| outcome.has_changed().is_ok());
         if let Some(outcome) = alive {
             return outcome.clone();

@@ -1,4 +1,4 @@
-//! The addresses of upstream services: absolute, without credentials, and in clear text only on this machine.
+//! The addresses of upstream services. An address is absolute and has no credentials. `http` is accepted only for this machine.
 
 use reqwest::Url;
 

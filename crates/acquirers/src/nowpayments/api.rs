@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 512 * 1024;
 pub(super) enum Access {
     /// Only the API key.
     Key,
-    /// The API key and a token of the login.
+    /// The API key, and the token that the login returned.
     Login,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Api {
     name: AcquirerName,
     client: Client,
     tokens: Arc<Tokens>,
-    /// The base of the paths `/v1/…`.
+    /// The address that paths such as `/v1/payment` are appended to.
     base: String,
     key: HeaderValue,
     json: HeaderValue,

@@ -5,12 +5,12 @@ use cais_domain::acquirer_name::AcquirerName;
 use crate::bacen::Timeouts;
 use crate::http::{Secret, TlsError, UrlError};
 
-/// An account at NOWPayments. `Debug` shows no secret.
+/// The configuration of an account at NOWPayments. `Debug` shows no secret.
 #[derive(Debug, Clone)]
 pub struct NowPaymentsConfig {
-    /// The name in records, logs and metrics.
+    /// The processor's name in records, logs and metrics.
     pub name: AcquirerName,
-    /// The base of the paths `/v1/…`: `https`, or `http` on this machine.
+    /// The address that paths such as `/v1/payment` are appended to. `http` is accepted only for this machine.
     pub base_url: String,
     /// The API key. Deposits are readable only with the key that created them.
     pub api_key: Secret,
@@ -20,9 +20,9 @@ pub struct NowPaymentsConfig {
     pub password: Secret,
     /// The secret of the one-time codes that verify withdrawals, in base32.
     pub totp_secret: Secret,
-    /// The secret of the signatures of callbacks.
+    /// The secret with which NOWPayments signs callbacks (IPN).
     pub ipn_secret: Secret,
-    /// The address for callbacks; `None` uses the address in the account's settings.
+    /// Our address for callbacks. With `None`, NOWPayments uses the address in the account's settings.
     pub callback_url: Option<String>,
     /// PEM roots in addition to the system's.
     pub extra_root_pem: Option<Vec<u8>>,
@@ -36,7 +36,7 @@ pub enum NowPaymentsConfigError {
     /// The address of the API is invalid.
     #[error("base_url {0}")]
     BaseUrl(UrlError),
-    /// The key is empty or not allowed in a header.
+    /// The API key is empty or not allowed in a header.
     #[error("api_key must be visible ASCII and not empty")]
     ApiKey,
     /// The login is incomplete.
@@ -45,7 +45,7 @@ pub enum NowPaymentsConfigError {
     /// The secret of the one-time codes is not base32 or too short.
     #[error("totp_secret must be base32 of at least 80 bits")]
     TotpSecret,
-    /// The secret of the signatures is empty, so every sender could sign.
+    /// The secret of the signatures is empty, so every sender could sign a callback.
     #[error("ipn_secret must not be empty")]
     IpnSecret,
     /// A certificate is unusable, or TLS cannot be set up.
@@ -54,6 +54,6 @@ pub enum NowPaymentsConfigError {
 }
 
 impl NowPaymentsConfig {
-    /// The address of the API.
+    /// The address of NOWPayments' production API.
     pub const BASE_URL: &'static str = "https://api.nowpayments.io";
 }

@@ -1,4 +1,4 @@
-//! Creates deposits, and reads them: the answer to creation, a single record, a row of the list.
+//! Creates deposits. Reads deposits in three places: the answer to the creation, a single record, and a row of the list.
 
 use cais_domain::crypto::deposit::ArrivedCoins;
 use cais_domain::crypto::{ProcessorId, rounding};
@@ -137,12 +137,13 @@ pub(super) fn read(payment: &Payment<'_>) -> Result<UpstreamDeposit, Defect> {
     })
 }
 
-/// Returns the field unless `null`.
+/// Returns the value unless it is `null`.
 fn amount(value: Option<&RawValue>) -> Option<&RawValue> {
     value.filter(|value| value.get() != "null")
 }
 
-/// Returns the identifiers of later payments. Unreadable identifiers are skipped, because the list of payments contains those payments too.
+/// Returns the identifiers of later payments to the same address. Unreadable identifiers are skipped, because the list `/v1/payment/` shows
+/// the later payments too.
 fn later(value: Option<&RawValue>) -> Vec<ProcessorId> {
     let ids: Option<Vec<&RawValue>> = value.and_then(|value| serde_json::from_str(value.get()).ok());
     ids.into_iter().flatten().filter_map(|id| wire::id(Some(id), "payment_extra_ids").ok().flatten()).collect()

@@ -28,7 +28,7 @@ struct List<'a> {
     pages: Option<&'a RawValue>,
 }
 
-/// Requests `GET /v1/payment/`, newest first. Unreadable rows are reported on the page beside the readable ones.
+/// Requests a page of `GET /v1/payment/`, newest row first. The page also reports the unreadable rows.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -89,7 +89,7 @@ pub(super) async fn find(
     Ok(found)
 }
 
-/// Returns the identifier of a row, or its position.
+/// Returns the processor's identifier of a row, or the row's position.
 fn name(row: &RawValue, index: usize) -> String {
     #[derive(Deserialize)]
     struct Named<'a> {
@@ -100,7 +100,7 @@ fn name(row: &RawValue, index: usize) -> String {
     named.and_then(|named| wire::short_text(named.payment_id)).unwrap_or_else(|| format!("data[{index}]"))
 }
 
-/// Returns the instant in one of our identifiers.
+/// Converts the timestamp in one of our identifiers (UUIDv7) to an instant.
 pub(super) fn created_at(timestamp_ms: u64) -> Timestamp {
     i64::try_from(timestamp_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default()
 }

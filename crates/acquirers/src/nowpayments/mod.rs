@@ -34,7 +34,7 @@ use api::Api;
 pub use config::{NowPaymentsConfig, NowPaymentsConfigError};
 use totp::OneTimeCodes;
 
-/// An account at NOWPayments over HTTP.
+/// An account at NOWPayments, reached over HTTP.
 #[derive(Debug)]
 pub struct NowPayments {
     api: Api,

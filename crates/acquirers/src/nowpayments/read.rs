@@ -13,14 +13,14 @@ use super::wire::{rounded, rounded_down};
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Reply, text};
 
-/// The code of a refused address.
+/// The code with which the processor refuses an address.
 const BAD_ADDRESS: &str = "BAD_CREATE_WITHDRAWAL_REQUEST";
-/// The currency of estimates.
+/// The currency in which the price of a coin is estimated.
 const USDT: Currency = Currency::UsdtErc20;
-/// The field of an estimate.
+/// The field of an answer that contains the estimate.
 const ESTIMATE: &str = "estimated_amount";
-/// The amount of USDT whose worth in coins is estimated for withdrawals. An estimate has eight decimals, so with this
-/// amount the price of a coin is known to six digits even if the coin is worth 100,000 USDT.
+/// The amount of USDT whose worth in coins is estimated for withdrawals. An estimate has eight decimals. So with this
+/// amount, even the price of a coin worth 100,000 USDT is known to six digits.
 const USDT_OF_A_PURCHASE: &str = "1000";
 
 #[derive(Deserialize)]
@@ -82,7 +82,7 @@ pub(super) async fn minimum(
 }
 
 /// Requests `GET /v1/min-amount`. The request needs `currency_to`, because otherwise the answer may be for another coin. The request also
-/// needs the flags of the deposit, because each flag changes the answer.
+/// needs the two flags with which deposits are created, because each flag changes the answer.
 async fn minimum_deposit(api: &Api, currency: Currency, deadline: Deadline) -> Result<Reply, AcquirerError> {
     let code = currency.code();
     let query =
@@ -121,7 +121,7 @@ fn rate(text: &str) -> Result<Rate, Defect> {
     Rate::parse(text).map_err(|error| Defect::mismatch(ESTIMATE, &error.to_string()))
 }
 
-/// Requests `GET /v1/balance`. A currency that the answer omits has no coins.
+/// Requests `GET /v1/balance`. A currency that the answer omits has a balance of zero.
 pub(super) async fn balances(api: &Api, deadline: Deadline) -> Result<Vec<CryptoAmount>, FindError> {
     let reply = api.get("/v1/balance", &[], Access::Key, deadline).await?;
     let found: BTreeMap<String, &RawValue> = reply.read(refusal::of_reply)?;
@@ -140,7 +140,7 @@ pub(super) async fn balances(api: &Api, deadline: Deadline) -> Result<Vec<Crypto
     Ok(balances)
 }
 
-/// Returns whether the processor accepts the address. Requests `POST /v1/payout/validate-address`, which changes nothing.
+/// Returns whether the processor accepts the address. Sends `POST /v1/payout/validate-address`, which changes no record.
 pub(super) async fn accepts_address(api: &Api, address: &Address, deadline: Deadline) -> Result<bool, AcquirerError> {
     let body = AddressCheck { address: address.as_str(), currency: address.currency().code(), extra_id: None };
     let reply = api.post("/v1/payout/validate-address", &body, Access::Key, deadline).await?;

@@ -10,8 +10,8 @@ use crate::http::instant;
 
 /// The text in place of secrets and personal data.
 pub(super) const MASK: &str = "***";
-/// Fields that are secrets or name a person. A Pix key can be a CPF. A callback address is secret, because it proves
-/// that a callback comes from the acquirer.
+/// The fields with secrets or personal data. A Pix key can be a CPF. A callback address is secret, because its path
+/// proves that a callback comes from the acquirer.
 const MASKED: [&str; 10] = [
     "access_token",
     "refresh_token",
@@ -25,12 +25,12 @@ const MASKED: [&str; 10] = [
     "chave",
 ];
 
-/// Returns whether the values of the field are masked.
+/// Returns whether the values of the field `field` are masked.
 pub(super) fn is_masked(field: &str) -> bool {
     MASKED.contains(&field)
 }
 
-/// The rule of a field.
+/// The rule that the value of a field must meet.
 #[derive(Clone, Copy)]
 pub(super) enum Rule<'a> {
     /// Exactly this text.
@@ -45,7 +45,7 @@ pub(super) enum Rule<'a> {
     Number,
     /// An array.
     Array,
-    /// A code with a valid checksum.
+    /// A BR Code with a valid checksum.
     Code,
     /// The identifier of a Pix.
     EndToEndId,
@@ -84,7 +84,7 @@ impl Rule<'_> {
     }
 }
 
-/// Checks one field. `path` has points between names; `at` is the value that contains the field.
+/// Checks one field, and records a missing or wrong value as a divergence. `at` contains the field. `path` has points between names.
 pub(super) fn field(step: &mut ContractStep, at: &Value, path: &str, rule: Rule<'_>) {
     let found = path.split('.').try_fold(at, |value, name| value.get(name));
     match found {
@@ -97,7 +97,7 @@ pub(super) fn field(step: &mut ContractStep, at: &Value, path: &str, rule: Rule<
     }
 }
 
-/// Checks the status of the answer.
+/// Checks the status of the answer. A step without an answer passes this check.
 pub(super) fn status(step: &mut ContractStep, wanted: &[u16]) {
     let Some(found) = step.status else { return };
     if !wanted.contains(&found) {

@@ -1,5 +1,5 @@
-//! A trial of the standard's contract against an institution, with one step per operation. Each step has its request, its answer and every
-//! divergence from the API Pix 2.9.0.
+//! The contract trial: a test of whether an institution follows the API Pix 2.9.0. A trial has one step per operation. Each step has its
+//! request, its answer and every divergence from the standard.
 
 mod judge;
 mod steps;
@@ -16,7 +16,7 @@ use self::judge::MASK;
 use super::BacenAcquirer;
 use super::api::CallbackHeader;
 
-/// The shortest secret that is masked wherever its text occurs. A shorter one, such as a branch number, may also occur in other texts.
+/// The shortest secret that a report masks. The text of a shorter one, such as a branch number, may occur elsewhere by chance.
 const MIN_SECRET_BYTES: usize = 8;
 
 /// The result of a trial.
@@ -31,13 +31,13 @@ pub struct ContractReport {
 pub struct ContractStep {
     /// The name of the operation.
     pub name: &'static str,
-    /// The method and the path; `None` for a skipped step.
+    /// The method and the path, or the payout that was sent; `None` for a skipped step.
     pub request: Option<String>,
     /// The body of the request.
     pub request_body: Option<Value>,
-    /// The status of the answer; `None` without an answer.
+    /// The HTTP status of the answer; `None` without an answer, and for a payout.
     pub status: Option<u16>,
-    /// The body of the answer; a text if it is not JSON.
+    /// The body of the answer; a text of at most 1,000 characters if it is not JSON. For a payout: its progress and amount.
     pub answer: Option<Value>,
     /// The divergences from the standard; empty for a step that passed.
     pub divergences: Vec<String>,
@@ -50,7 +50,7 @@ pub struct ContractStep {
 pub struct ContractTrial {
     /// The txid of the test charge. No charge may have used it before.
     pub txid: Txid,
-    /// The callback address of the service, if there is one. The test address is below it.
+    /// The service's own callback address, if there is one. The test address is this address with a query.
     pub own_url: Option<String>,
     /// The present instant. Charges are listed from 15 minutes before it, received Pix from one day before it.
     pub now: Timestamp,
@@ -59,14 +59,14 @@ pub struct ContractTrial {
 }
 
 impl ContractReport {
-    /// Returns whether no step has a divergence.
+    /// Returns `true` if no step has a divergence. A skipped step has none.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.steps.iter().all(|step| step.divergences.is_empty())
     }
 
-    /// Replaces a secret in answers, which may repeat a part of a request, and in divergences. A secret of fewer than 8 bytes is not
-    /// replaced.
+    /// Masks a secret in the answers and divergences. An answer may repeat a part of its request. A secret of fewer than 8 bytes is not
+    /// masked.
     pub fn mask(&mut self, secret: &str) {
         if secret.len() < MIN_SECRET_BYTES {
             return;
@@ -78,7 +78,7 @@ impl ContractReport {
     }
 }
 
-/// Replaces a secret in all texts of a value, in every depth.
+/// Masks a secret in all texts of a value, in every depth.
 fn replace(value: &mut Value, secret: &str) {
     match value {
         Value::String(text) => *text = text.replace(secret, MASK),
@@ -107,20 +107,20 @@ impl ContractStep {
 }
 
 impl BacenAcquirer {
-    /// Tries the contract of the standard with a charge of R$ 1.00, which is cancelled at the end.
+    /// Runs a trial with a charge of R$ 1.00. The last step cancels the charge.
     pub async fn try_contract(&self, trial: &ContractTrial) -> ContractReport {
         let mut report = self.try_contract_with(trial, None).await;
         self.mask_credentials(&mut report);
         report
     }
 
-    /// Masks the credentials of the requests in a report.
+    /// Masks, in `report`, the credentials that our requests contained.
     pub(crate) fn mask_credentials(&self, report: &mut ContractReport) {
         self.api().credentials().iter().for_each(|secret| report.mask(secret));
     }
 
-    /// Tries the contract with the header that the institution requires for registrations of callback addresses. The credentials in the
-    /// report are not masked.
+    /// Runs a trial, and does not mask the credentials in its report. `header` is the header that the institution requires for the
+    /// registration of a callback address.
     pub(crate) async fn try_contract_with(
         &self,
         trial: &ContractTrial,

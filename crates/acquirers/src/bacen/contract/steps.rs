@@ -20,13 +20,14 @@ const AMOUNT: &str = "1.00";
 const REFUND: &str = "0.01";
 /// The time limit of one request.
 const STEP: Duration = Duration::from_secs(15);
-/// The span of the list of charges around the trial. The institution's clock may differ by minutes.
+/// The list of charges covers this time before and after the trial's instant, because the institution's clock may differ by minutes.
 const SPAN: SignedDuration = SignedDuration::from_mins(15);
 /// The statuses of a charge.
 const STATUSES: [&str; 4] = ["ATIVA", "CONCLUIDA", REMOVED_BY_US, "REMOVIDA_PELO_PSP"];
-/// The base of the test address of a trial without a callback address. RFC 2606 reserves the name, so no server receives callbacks there.
+/// The start of the test address if the service has no callback address. RFC 2606 reserves `.invalid`, so no server receives callbacks
+/// there.
 const NO_RECEIVER: &str = "https://cais-test.invalid/callbacks";
-/// The end of each test address. An address with this end is the rest of an interrupted trial.
+/// The end of each test address. If the registered address has this end, an interrupted trial left it.
 const TEST_END: &str = "?cais-contract-test";
 /// A txid that no charge has.
 const UNKNOWN: &str = "00000000000000000000000000000000";
@@ -41,7 +42,7 @@ pub(super) async fn run(api: &Api, trial: &ContractTrial, header: Option<Callbac
     steps
 }
 
-/// Replaces secrets and personal data, in every depth.
+/// Replaces the values of fields with secrets or personal data, in every depth.
 fn mask(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -160,7 +161,7 @@ fn charge_path(trial: &ContractTrial) -> String {
     format!("/v2/cob/{}", trial.txid)
 }
 
-/// Checks the fields of a charge.
+/// Checks the fields of the charge in a successful answer. `wanted` is the rule of its status.
 fn judge_charge(step: &mut ContractStep, trial: &ContractTrial, wanted: Rule<'_>) {
     if !step.status.is_some_and(|status| (200..300).contains(&status)) {
         return;
@@ -179,7 +180,7 @@ fn judge_charge(step: &mut ContractStep, trial: &ContractTrial, wanted: Rule<'_>
     }
 }
 
-/// Checks the code of a charge that can be paid.
+/// Checks the BR Code of the charge in a successful answer.
 fn judge_code(step: &mut ContractStep) {
     let body = answer(step);
     if step.status.is_some_and(|status| (200..300).contains(&status)) {
@@ -187,7 +188,7 @@ fn judge_code(step: &mut ContractStep) {
     }
 }
 
-/// Returns the Pix key of the request; if the request has none, the key of the answer.
+/// Returns the Pix key of the request. If the request has none, returns the key of the answer, so that any key passes.
 fn step_key(step: &ContractStep) -> String {
     let of = |body: &Option<Value>| body.as_ref()?.get("chave")?.as_str().map(ToOwned::to_owned);
     of(&step.request_body).or_else(|| of(&step.answer)).unwrap_or_default()
@@ -209,7 +210,7 @@ async fn read(api: &Api, trial: &ContractTrial) -> ContractStep {
     step
 }
 
-/// Sends the same charge again. Institutions answer differently: with a changed charge, a conflict, or a refusal.
+/// Sends the same charge again. Institutions answer with the charge (200 or 201), with a conflict (409), or with a refusal (400).
 async fn repeat(api: &Api, trial: &ContractTrial) -> ContractStep {
     let mut step = call(api, "repeat", Method::PUT, &charge_path(trial), Some(charge(api))).await;
     status(&mut step, &[200, 201, 400, 409]);
@@ -228,7 +229,7 @@ async fn unknown(api: &Api) -> ContractStep {
     step
 }
 
-/// Checks the paging of a list.
+/// Checks the paging and the period of a list.
 fn judge_paging(step: &mut ContractStep) {
     let body = answer(step);
     for name in ["paginaAtual", "itensPorPagina", "quantidadeDePaginas", "quantidadeTotalDeItens"] {
@@ -239,7 +240,7 @@ fn judge_paging(step: &mut ContractStep) {
     }
 }
 
-/// Returns the query of a list. The list begins by `before` earlier than the trial and ends by [`SPAN`] later.
+/// Returns the query of a list. Its period starts at the trial's instant minus `before`, and ends at that instant plus [`SPAN`].
 fn period(trial: &ContractTrial, before: SignedDuration) -> String {
     let from = trial.now.saturating_sub(before).unwrap_or(Timestamp::UNIX_EPOCH);
     let to = trial.now.saturating_add(SPAN).unwrap_or(Timestamp::MAX);
@@ -276,8 +277,8 @@ async fn list_received(api: &Api, trial: &ContractTrial) -> ContractStep {
     step
 }
 
-/// Registers the test address, reads it, and restores the previous address. Without a previous address the service's own address is
-/// registered; without that, the test address is removed. If the previous address cannot be read, the steps are skipped.
+/// Registers the test address, reads it, and registers the previous address again. If there was none, the service's own address is
+/// registered. If the service has none either, the test address is removed. If the previous address cannot be read, no address is changed.
 async fn webhook(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader>) -> Vec<ContractStep> {
     let path = format!("/v2/webhook/{}", encode_segment(api.key().as_str()));
     let mut before = call(api, "registered webhook", Method::GET, &path, None).await;
@@ -298,7 +299,7 @@ async fn webhook(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader
     status(&mut get, &[200]);
     let body = answer(&get);
     field(&mut get, &body, "webhookUrl", Rule::Is(&test));
-    // An institution may answer 404 although an address is registered, so the own address is never removed.
+    // An institution may have answered 404 although the service's address was registered. So that address is registered again here.
     let mut last = match url.as_ref().or(trial.own_url.as_ref()) {
         Some(url) => call_with(api, "restore webhook", (Method::PUT, &path), set(url)).await,
         None => call(api, "remove webhook", Method::DELETE, &path, None).await,
@@ -307,7 +308,7 @@ async fn webhook(api: &Api, trial: &ContractTrial, header: Option<CallbackHeader
     vec![put, get, last]
 }
 
-/// Sends a refund of one centavo of a received Pix, and reads the refund.
+/// Refunds one centavo of a received Pix, and reads the refund.
 async fn refund(api: &Api, pix: &str, id: &str) -> Vec<ContractStep> {
     let path = format!("/v2/pix/{pix}/devolucao/{id}");
     let mut put = call(api, "refund", Method::PUT, &path, Some(json!({ "valor": REFUND }))).await;
