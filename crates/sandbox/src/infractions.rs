@@ -164,7 +164,7 @@ impl Psp {
         Ok(infraction)
     }
 
-    /// Records the defense of an open infraction. The infraction's count of requests includes refused requests.
+    /// Records the defense of an open infraction. A refused request is counted in the infraction's `requests` too.
     ///
     /// # Errors
     /// [`DefenseError`].
@@ -190,7 +190,7 @@ impl Psp {
         Ok(self.change(&mut store, id, step, None)?)
     }
 
-    /// Moves an infraction to an outcome. A lost infraction and the return of its money are one change.
+    /// Moves an infraction to an outcome. If the infraction is lost, the return of its money is recorded in the same change.
     ///
     /// # Errors
     /// [`InfractionError`].

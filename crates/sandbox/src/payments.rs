@@ -15,7 +15,7 @@ use crate::{
     state::{change::Change, cob::CobStatus, payment::Payment},
 };
 
-/// A Pix just received.
+/// The received Pix that a payment created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaidPix {
     /// The end-to-end id.

@@ -57,7 +57,7 @@ pub struct Settings {
     pub jwt_ttl_s: u32,
     /// The form of the body of `GET /v1/payout/{id}`.
     pub payout_shape: PayoutShape,
-    /// `true`: `pay_amount` is a string, as the real sandbox writes it.
+    /// `true`: `pay_amount` is a string, as in the real processor's own sandbox.
     pub pay_amount_as_text: bool,
     /// The payment to which a deposit after the expiry belongs.
     pub late_deposits: LateDeposits,

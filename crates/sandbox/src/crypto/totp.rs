@@ -11,7 +11,7 @@ const STEP_S: i64 = 30;
 
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// Returns the code for `at`, moved by `steps` steps: 0 is the code at `at`, -1 the code before it, 1 the code after it.
+/// Returns the code of one step. With `steps` 0 this is the step at `at`, with -1 the step before it, and with 1 the step after it.
 #[must_use]
 pub fn code(key: &[u8], at: Timestamp, steps: i64) -> String {
     let counter = at.as_second().div_euclid(STEP_S).saturating_add(steps);

@@ -33,7 +33,7 @@ struct Blocks {
 /// Returns the balance. With `bloqueios=true`, also returns the blocked amounts.
 ///
 /// # Errors
-/// 400 `json_invalido` for another parameter or value.
+/// 400 `json_invalido` for any other parameter, and for a value other than `true` and `false`.
 pub async fn get(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Refusal> {
     admit(&psp, &request, Scope::BalanceRead, Operation::BalanceRead)?;
     let mut query = Query::of(&request);
