@@ -61,7 +61,7 @@ const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
     v6([0x3fff, 0], 20),
 ];
 
-/// The well-known prefix of NAT64 (RFC 6052): routes to the IPv4 address in the last 32 bits.
+/// The well-known prefix of NAT64 (RFC 6052). Packets to such an address go to the IPv4 address in its last 32 bits.
 const NAT64: Ipv6Net = v6([0x0064, 0xff9b], 96);
 
 const fn v4([a, b, c, d]: [u8; 4], bits: u8) -> Ipv4Net {
@@ -84,8 +84,9 @@ impl AddressRules {
         Self { allowed }
     }
 
-    /// Returns whether a receiver may have the address. For IPv4-mapped and NAT64 addresses, the rules of
-    /// the embedded IPv4 address apply. An allowed block may contain either form.
+    /// Returns whether a receiver may have the address. An IPv4-mapped or NAT64 address is public if its embedded IPv4
+    /// address is public. An address that is not public is permitted if an allowed block contains it or its embedded
+    /// IPv4 address.
     pub(crate) fn permits(&self, address: IpAddr) -> bool {
         let target = leads_to(address);
         let let_through = |block: &IpNet| block.contains(&address) || block.contains(&target);
@@ -246,7 +247,7 @@ mod tests {
             ("126.255.255.255", true),
             ("10.0.0.1", false),
             ("::1", false),
-            // IPv4-compatible and 6to4 addresses are not unwrapped.
+            // The IPv4 address inside an IPv4-compatible or 6to4 address is not examined.
             ("::127.0.0.1", false),
             ("2002:7f00:1::", false),
             ("fc00::1", false),
@@ -271,7 +272,8 @@ mod tests {
         fn no_ipv6_address_outside_global_unicast_is_public(bits in any::<u128>()) {
             let address = Ipv6Addr::from_bits(bits);
             let [first, ..] = address.octets();
-            // A random address practically never has one of the two prefixes of 96 bits that route to IPv4.
+            // IPv4-mapped and NAT64 addresses outside this range can be public. A random address practically never has
+            // one of their two prefixes, which have 96 bits.
             if first >> 5 != 1 {
                 assert!(!public_only().permits(address.into()), "{}", address);
             }

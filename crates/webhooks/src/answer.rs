@@ -1,4 +1,4 @@
-//! Reads the part of an answer that is stored, within limits.
+//! Reads two parts of a receiver's answer, within limits: the beginning of the body, and the header `Retry-After`.
 
 use std::time::Duration;
 
@@ -9,15 +9,16 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Response;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// The largest number of bytes read of a body. A usual error page fits, so that the connection can be reused.
+/// The largest number of bytes read of a body. A usual error page is shorter, so it is read to its end, and the
+/// connection can be reused.
 const MAX_READ_BYTES: usize = 16 * 1024;
 /// The largest number of bytes stored of a body.
 const MAX_KEPT_BYTES: usize = 2 * 1024;
-/// The three formats of a date (RFC 9110, 5.6.7).
+/// The three formats of a date in a header (RFC 9110, 5.6.7).
 const HTTP_DATES: [&str; 3] = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
 
-/// Returns the beginning of the body as a text: the part that was read within the budget and before any error. `None`
-/// if that part is empty.
+/// Returns the beginning of the body as a text of at most [`MAX_KEPT_BYTES`]. Reading stops after `budget`, at an
+/// error, or after [`MAX_READ_BYTES`]. Returns `None` if the text is empty.
 pub(crate) async fn beginning(mut response: Response, budget: Duration) -> Option<String> {
     let mut read = Vec::new();
     // The bytes read so far are kept, even after an error or a timeout.
@@ -36,8 +37,8 @@ async fn read_some(response: &mut Response, read: &mut Vec<u8>) {
     }
 }
 
-/// Returns at most [`MAX_KEPT_BYTES`] of a text, cut at a character. Line breaks and tabs become blanks. Other control
-/// characters are removed, because stores and terminals may reject them.
+/// Returns at most [`MAX_KEPT_BYTES`] of a text, cut between two characters. Line breaks and tabs become blanks. Other
+/// control characters are removed, because a database may reject them and a terminal may execute them.
 fn kept(bytes: &[u8]) -> String {
     let mut kept = String::new();
     for character in String::from_utf8_lossy(bytes).chars() {
@@ -52,8 +53,8 @@ fn kept(bytes: &[u8]) -> String {
     kept
 }
 
-/// Returns the pause that the receiver requests, from `at` and at most [`MAX_RETRY_AFTER`]; `None` for a missing,
-/// invalid or past value.
+/// Returns the pause after `at` that the header `Retry-After` requests, at most [`MAX_RETRY_AFTER`]. Returns `None` if
+/// the header is missing or invalid, or requests no pause.
 pub(crate) fn retry_after(headers: &HeaderMap, at: Timestamp) -> Option<SignedDuration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let asked = match seconds(text) {

@@ -1,4 +1,4 @@
-//! The HTTP client of a sender: direct connections, without state other than open connections.
+//! The HTTP clients of the sender and the relay. They connect directly, and their only state is open connections.
 
 use cais_ports::alerts;
 use std::sync::Arc;
@@ -11,13 +11,14 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::resolver::Resolver;
 
-/// The `User-Agent` of webhooks.
+/// The `User-Agent` of all requests.
 const USER_AGENT: &str = concat!("Cais/", env!("CARGO_PKG_VERSION"));
 /// The time before this client closes an idle connection: shorter than the 5 s after which common servers close it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
-/// Idle connections per host: twice the deliveries in flight for one endpoint, because endpoints may share a host.
+/// The largest number of idle connections per host. One endpoint can have 8 deliveries in flight, and two endpoints may
+/// share a host.
 const MAX_IDLE: usize = 16;
-/// The largest number of headers of an answer. Some servers exceed the usual 100.
+/// The largest number of headers of an answer. Some servers exceed 100, the default of the HTTP library.
 const MAX_HEADERS: usize = 256;
 
 /// The reason a sender cannot be created.
@@ -31,7 +32,7 @@ pub enum SenderError {
     Client(#[from] reqwest::Error),
 }
 
-/// Returns the system's root certificates. If there are none, every call over TLS fails, and an alert is logged.
+/// Returns the system's root certificates. If there are none, logs an alert, because then every call over TLS fails.
 pub(crate) fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     // Unreadable certificates of the system are skipped, as in other clients.
@@ -45,12 +46,11 @@ pub(crate) fn system_roots() -> RootCertStore {
     roots
 }
 
-/// Builds the client that calls receivers. The client has no redirects, proxies (which would resolve names), cookies,
-/// decompression or retries.
+/// Builds the client that calls receivers. The client has no redirects, cookies, decompression or retries. It has no
+/// proxies either, because a proxy would resolve the names without the checks of [`Resolver`].
 ///
-/// Informational (1xx) answers are limited only by the 15 s of an attempt. The HTTP library limits neither their number
-/// nor the bytes before the final head. Its connector layers have no access to the bytes. The library also drops the
-/// request extension with which a client could count such answers.
+/// A receiver can send informational (1xx) answers until the 15 s of an attempt are over. The HTTP library (`reqwest`)
+/// limits neither their number nor their bytes, and has no setting for such limits.
 pub(crate) fn for_receivers(
     roots: RootCertStore,
     resolver: Resolver,
@@ -66,7 +66,7 @@ pub(crate) fn for_receivers(
     Ok(builder.build()?)
 }
 
-/// Returns the common settings of all clients.
+/// Returns the settings that the client for receivers and the client of the relay share.
 pub(crate) fn plain(roots: RootCertStore) -> Result<ClientBuilder, SenderError> {
     let mut tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?

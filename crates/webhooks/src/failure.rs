@@ -1,4 +1,4 @@
-//! The classification of attempts without success.
+//! Classifies failed attempts.
 
 use std::error::Error;
 use std::io;
@@ -8,7 +8,7 @@ use reqwest::StatusCode;
 
 use crate::resolver::Unresolved;
 
-/// Returns the reason for a missing answer.
+/// Returns the reason why no answer arrived.
 pub(crate) fn of_error(error: &reqwest::Error) -> AttemptError {
     // All causes are searched, because each layer above the connector wraps the error.
     if let Some(found) = causes(error).find_map(known) {
@@ -17,7 +17,7 @@ pub(crate) fn of_error(error: &reqwest::Error) -> AttemptError {
     if error.is_timeout() {
         AttemptError::TimedOut
     } else if error.is_connect() && causes(error).any(is_end) {
-        // A connection existed and ended during the TLS handshake.
+        // The receiver accepted the TCP connection, and closed it during the TLS handshake.
         AttemptError::TlsFailed
     } else if error.is_connect() {
         AttemptError::ConnectionFailed
@@ -51,7 +51,7 @@ fn is_end(cause: &(dyn Error + 'static)) -> bool {
     cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::UnexpectedEof)
 }
 
-/// Returns the errors below `error`, also those inside I/O errors.
+/// Returns all causes of `error`. An error that is wrapped in an I/O error is included: `source` would skip it.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let mut next = error.source();
     std::iter::from_fn(move || {

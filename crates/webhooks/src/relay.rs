@@ -1,4 +1,5 @@
-//! Relays an account's events to a developer's machine: reads them over the service's API, and forwards them signed.
+//! Relays an account's events to a developer's machine: reads the events from the API of the service, signs them, and
+//! forwards them.
 
 use std::time::Duration;
 
@@ -15,9 +16,9 @@ use serde_json::value::RawValue;
 use crate::client::{plain, system_roots};
 use crate::sender::{HttpSender, SenderError};
 
-/// The number of events per request.
+/// The largest number of events per request to the API.
 const PAGE: u32 = 100;
-/// The time limit of a page, with connection and body: longer than the service needs.
+/// The time limit of a request to the API, including connection and body.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest accepted page, in bytes. A usual page has a few hundred KiB.
 const MAX_PAGE_BYTES: usize = 16 * 1024 * 1024;
@@ -27,11 +28,11 @@ const MAX_SHOWN: usize = 200;
 /// An event from `GET /events`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelayedEvent {
-    /// The sequence number in the account.
+    /// The sequence number of the event in its account.
     pub sequence: i64,
-    /// The identifier.
+    /// The id of the event, sent as `webhook-id`.
     pub id: EventId,
-    /// The name of the type. The service may be newer and have types that this version does not have.
+    /// The name of the type. A text, because the service may be newer than this program and have further types.
     pub kind: String,
     /// The event, byte for byte as in `GET /events/{id}`.
     pub body: Vec<u8>,
@@ -57,7 +58,7 @@ pub enum RelayError {
     Refused {
         /// The status.
         status: u16,
-        /// The message of the error, or the beginning of another body.
+        /// The error message of the API, or the beginning of the body if the body is no error of the API.
         message: String,
     },
     /// The answer is not a page of events.
@@ -113,7 +114,7 @@ impl Relay {
         Ok(Self { client, events, authorization, sender })
     }
 
-    /// Returns the sequence number of the account's newest event; 0 without events.
+    /// Returns the sequence number of the account's newest event, or 0 if the account has no events.
     ///
     /// # Errors
     /// [`RelayError`].
@@ -122,7 +123,8 @@ impl Relay {
         Ok(newest.first().map_or(0, |event| event.sequence))
     }
 
-    /// Returns the events after a sequence number, oldest first: at most one page, empty at the end.
+    /// Returns at most one page of the events after a sequence number, the oldest first. The page is empty if there are
+    /// no further events.
     ///
     /// # Errors
     /// [`RelayError`].
@@ -131,7 +133,7 @@ impl Relay {
         let events = self.page(&query).await?;
         let mut last = after_sequence;
         for event in &events {
-            // A sequence number that does not increase would make the reader loop.
+            // If the sequence numbers did not increase, the caller would read the same events for ever.
             if event.sequence <= last {
                 return Err(RelayError::Unreadable(format!("event {} comes after {last}", event.sequence)));
             }

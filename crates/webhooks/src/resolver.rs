@@ -1,4 +1,5 @@
-//! Checks each address of a host name when a merchant registers it, and when the HTTP client connects to it.
+//! Resolves a host name and checks all its addresses: when a merchant registers the name, and when the HTTP client
+//! connects to it.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,15 +13,15 @@ use tokio::sync::{Semaphore, watch};
 use crate::addresses::AddressRules;
 use crate::vetting::{LOOPBACK, is_own_name};
 
-/// The largest number of concurrent look-ups for deliveries. Each occupies one of the runtime's 512 threads for
-/// blocking calls. A slow name server may occupy a thread for half a minute, even if no caller waits any more.
+/// The largest number of concurrent look-ups for deliveries. Each look-up occupies one of the runtime's 512 threads for
+/// blocking calls. If the name server is slow, this may last half a minute, even if no caller waits any more.
 pub(crate) const MAX_LOOKUPS: usize = 128;
-/// The largest number of names that wait for a look-up. Further names do not resolve.
+/// The largest number of look-ups for deliveries that wait until another one ends. Further names do not resolve.
 pub(crate) const MAX_WAITING: usize = 512;
 /// The largest number of concurrent look-ups for registrations. The limit is separate from that of deliveries, because
 /// merchants may register any number of names.
 const MAX_VETTED: usize = 16;
-/// The number of addresses tried per name. All addresses are checked.
+/// The largest number of addresses of a name to which the client tries to connect. All addresses are checked.
 const MAX_ADDRESSES: usize = 8;
 
 /// A source of the addresses of names.
@@ -47,7 +48,7 @@ pub(crate) enum Unresolved {
     /// attack.
     #[error("the name has an address that may not be called")]
     NotAllowed,
-    /// The name has no address, or too many look-ups are waiting.
+    /// The name has no address, its look-up failed, or too many look-ups are waiting.
     #[error("the name does not resolve")]
     NotFound,
 }
@@ -57,8 +58,8 @@ type Answer = watch::Receiver<Option<Arc<[IpAddr]>>>;
 
 /// A resolver that refuses names with addresses that are not permitted.
 ///
-/// Concurrent look-ups of a name share one result. So a name whose servers do not answer occupies only one thread, for
-/// any number of deliveries. Results are not cached; connections are kept open instead.
+/// Concurrent look-ups of a name share one result. So a name whose servers do not answer occupies only one thread,
+/// however many deliveries need the name. Results are not cached; connections are kept open instead.
 #[derive(Clone)]
 pub(crate) struct Resolver(Arc<Shared>);
 
@@ -107,8 +108,8 @@ impl Resolver {
         Self(Arc::new(Shared { lookup, rules, under_way, for_deliveries, for_vetting }))
     }
 
-    /// Returns the addresses of a name, all permitted. The caller limits the time. If too many names are waiting, the
-    /// name does not resolve.
+    /// Returns at most [`MAX_ADDRESSES`] addresses of a name, if all its addresses are permitted. Has no time limit of
+    /// its own.
     ///
     /// # Errors
     /// [`Unresolved`].
@@ -117,8 +118,8 @@ impl Resolver {
     }
 
     /// Checks a name that a merchant registers. A new look-up uses a slot for registrations, never one for deliveries.
-    /// If no such slot is free, the name does not resolve. If a look-up of the same name is already under way, the
-    /// check joins that look-up. The joined look-up may be for a delivery and may still wait for a slot.
+    /// If no such slot is free, the result is [`Unresolved::NotFound`]. If a look-up of the same name is already under
+    /// way, the check joins that look-up. The joined look-up may be for a delivery and may still wait for a slot.
     ///
     /// # Errors
     /// [`Unresolved`].
@@ -146,13 +147,13 @@ impl Resolver {
     /// Starts or joins a look-up; `None` if too many are waiting.
     fn ask(&self, name: &str, purpose: Purpose) -> Option<Answer> {
         let mut under_way = self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        // If the sender of a result was dropped with its runtime, the result never arrives, so another look-up is
-        // started.
+        // If the task of a look-up panicked or its runtime ended, the result never arrives. Then `has_changed` returns
+        // an error, and another look-up is started.
         if let Some(answer) = under_way.get(name).filter(|answer| answer.has_changed().is_ok()) {
             return Some(answer.clone());
         }
-        // The permit is released when the look-up ends, not when the caller stops waiting, because the thread is
-        // occupied until the end.
+        // The task owns this permit. So the permit is released when the look-up ends and its thread is free, not when
+        // the caller stops waiting.
         let admitted = Arc::clone(&self.0.places(purpose).asking_or_waiting).try_acquire_owned().ok()?;
         let (result, answer) = watch::channel(None);
         under_way.insert(name.to_owned(), answer.clone());

@@ -32,7 +32,7 @@ pub struct WebhookPolicy {
 }
 
 impl WebhookPolicy {
-    /// Permits all destinations, for a developer's own machine.
+    /// Returns a policy that permits plain `http` and all addresses, for a developer's own machine.
     pub(crate) fn anywhere() -> Self {
         let everything = [IpAddr::from([0_u8; 4]), IpAddr::from([0_u8; 16])];
         let allow_addresses = everything.into_iter().filter_map(|zero| IpNet::new(zero, 0).ok()).collect();
@@ -43,10 +43,10 @@ impl WebhookPolicy {
 /// The time limits of a sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budgets {
-    /// The limit for name, connection and TLS together. The limit allows three lost first packets and one repeated
-    /// query to a name server.
+    /// The limit for name resolution, TCP connection and TLS handshake together. The 10 s in production allow three
+    /// lost SYN packets (7 s), or one repeated query to a name server (5 s).
     pub(crate) connect: Duration,
-    /// The limit until the headers of the answer, connection included.
+    /// The limit until the headers of the answer arrive, including the time of `connect`.
     pub(crate) attempt: Duration,
     /// The limit for the body, after the headers. The headers determine the outcome; the body is only stored in the
     /// delivery log.
@@ -55,7 +55,7 @@ pub(crate) struct Budgets {
     pub(crate) vetting: Duration,
 }
 
-/// The limits of the service. The documented limit of an attempt is 15 s.
+/// The time limits in production. `docs/API.md` states the 15 s of an attempt.
 const BUDGETS: Budgets = Budgets {
     connect: Duration::from_secs(10),
     attempt: Duration::from_secs(15),
@@ -82,7 +82,7 @@ impl HttpSender {
         Self::with(policy, BUDGETS, Arc::new(SystemLookup), system_roots())
     }
 
-    /// Creates a sender without restrictions on destinations.
+    /// Creates a sender that may call any address, also over plain `http`.
     pub(crate) fn anywhere(roots: RootCertStore) -> Result<Self, SenderError> {
         Self::with(WebhookPolicy::anywhere(), BUDGETS, Arc::new(SystemLookup), roots)
     }
@@ -104,8 +104,8 @@ impl HttpSender {
         judge(url.as_str(), self.allow_insecure, &self.rules)
     }
 
-    /// Returns the signed request. A literal address is checked here, because the client does not resolve it. A name is
-    /// checked when resolved.
+    /// Returns the signed request. If the URL contains an IP address, this method checks it. The addresses of a host
+    /// name are checked later, when the client resolves the name.
     fn request(&self, outgoing: &Outgoing<'_>) -> Result<Request, AttemptError> {
         let target = self.judge(outgoing.url).map_err(|_| AttemptError::AddressNotAllowed)?;
         if outgoing.secrets.is_empty() {
@@ -159,8 +159,8 @@ impl WebhookSender for HttpSender {
         let Some(name) = self.judge(url)?.name else { return Ok(()) };
         match timeout(self.budgets.vetting, self.resolver.vet(&name)).await {
             Ok(Err(Unresolved::NotAllowed)) => Err(UrlRefusal::NotPublic),
-            // A name is accepted if it does not resolve, resolves too slowly, or was not looked up because too many
-            // registrations wait. Every attempt checks the name again.
+            // A name is accepted if it does not resolve or resolves too slowly. A name is also accepted without a
+            // look-up if all look-ups for registrations are in use. Every attempt checks the name again.
             Ok(Ok(()) | Err(Unresolved::NotFound)) | Err(_) => Ok(()),
         }
     }

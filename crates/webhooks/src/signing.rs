@@ -8,13 +8,13 @@ use base64::engine::general_purpose::STANDARD;
 use cais_ports::secret_cipher::{SECRET_PREFIX, SigningSecret};
 use ring::hmac;
 
-/// The header of the event's identifier, equal for all attempts.
+/// The header with the event's identifier, which is the same for all attempts.
 pub const ID_HEADER: &str = "webhook-id";
-/// The header of the attempt's instant, in whole seconds since 1970.
+/// The header with the instant of the attempt, in whole seconds since 1970.
 pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
-/// The header of the signatures, separated by blanks.
+/// The header with the signatures. A blank separates them.
 pub const SIGNATURE_HEADER: &str = "webhook-signature";
-/// The name of the signature version, before a comma and the signature.
+/// The version of the signatures. In the header each signature has the form `v1,<base64>`.
 pub(crate) const VERSION: &str = "v1";
 
 /// The reason a text is not a signing secret. Messages are safe to show and do not repeat the text.
@@ -43,7 +43,7 @@ pub fn parse_secret(text: &str) -> Result<SigningSecret, SecretError> {
 
 /// Returns the value of [`SIGNATURE_HEADER`]: one `v1,…` per secret, in order.
 ///
-/// `id` and `at_s`, in whole seconds since 1970, are the values of the other two headers.
+/// `id` is the value of [`ID_HEADER`]. `at_s` is the value of [`TIMESTAMP_HEADER`], in whole seconds since 1970.
 #[must_use]
 pub fn signatures(secrets: &[SigningSecret], id: &str, at_s: i64, body: &[u8]) -> String {
     let content = signed_content(id, &at_s.to_string(), body);
@@ -56,7 +56,7 @@ fn entry(key: &[u8], content: &[u8]) -> String {
     format!("{VERSION},{}", STANDARD.encode(tag))
 }
 
-/// Returns the signed content; `timestamp` is the header's exact text.
+/// Returns the bytes over which a signature is made. `timestamp` must be the exact text of [`TIMESTAMP_HEADER`].
 pub(crate) fn signed_content(id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
     [id.as_bytes(), timestamp.as_bytes(), body].join(&b'.')
 }

@@ -1,5 +1,5 @@
-//! Verifies a webhook as its receiver does: the signature over the raw body, compared in constant time, and the age of
-//! the attempt.
+//! Verifies a webhook as its receiver does: checks the signature over the raw body, and the age of the attempt. The
+//! comparison of signatures takes constant time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,8 +11,8 @@ use crate::signing::{VERSION, signed_content};
 
 /// The tolerated difference of clocks in both directions, as in the libraries of Standard Webhooks.
 pub const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
-/// The largest number of signatures that are checked. Senders add one signature per valid secret, and each check reads
-/// the whole body.
+/// The largest number of signatures that are checked. The limit is needed because each check reads the whole body. An
+/// honest sender adds only one signature per valid secret.
 const MAX_ENTRIES: usize = 16;
 
 /// A received webhook.
@@ -40,16 +40,16 @@ pub enum VerifyError {
     /// The timestamp is too far in the future, so the clocks differ by more than the tolerance.
     #[error("the timestamp is in the future")]
     TooNew,
-    /// No entry has the version `v1` and valid base64.
+    /// The header has no signature of version `v1` in valid base64.
     #[error("the `v1` signature is missing")]
     Missing,
-    /// No entry matches a secret: another secret, body, identifier or instant was signed.
+    /// No signature matches: each was made with another secret, or over another body, id or timestamp.
     #[error("no signature matches")]
     Mismatch,
 }
 
-/// Verifies that one of the secrets signed the webhook, at most `tolerance` (usually [`TOLERANCE`]) before or after
-/// `now`.
+/// Verifies that the webhook is signed with one of the secrets, and that its timestamp differs from `now` by at most
+/// `tolerance`, usually [`TOLERANCE`].
 ///
 /// # Errors
 /// [`VerifyError`].
@@ -59,8 +59,8 @@ pub fn verify(
     now: Timestamp,
     tolerance: SignedDuration,
 ) -> Result<(), VerifyError> {
-    // The text of the timestamp is signed. Only digits are accepted, because other parsers may read `+5` or ` 5`
-    // differently.
+    // The signature covers the text of the timestamp, not its value. Only digits are accepted, because other parsers
+    // may read `+5` or ` 5` as another value.
     if !received.timestamp.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(VerifyError::Timestamp);
     }

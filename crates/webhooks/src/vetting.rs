@@ -22,11 +22,12 @@ const OWN_NAMES: [&str; 4] = ["localhost", "localhost.localdomain", "ip6-localho
 pub(crate) struct Target {
     /// The URL, exactly as called.
     pub(crate) url: Url,
-    /// The name to resolve; `None` for a literal address, which was checked.
+    /// The name to resolve. `None` if the host is an IP address, which is already checked.
     pub(crate) name: Option<String>,
 }
 
-/// Checks the URL: format, scheme, and host if it is an address or a loopback name.
+/// Checks the format, scheme, credentials and port of the URL. Also checks the host, if the host is an IP address or a
+/// loopback name.
 ///
 /// # Errors
 /// [`UrlRefusal`].
@@ -59,7 +60,7 @@ pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> R
     let name = match url.host().ok_or(UrlRefusal::Malformed)? {
         Host::Ipv4(address) => return literal(url, address.into(), rules),
         Host::Ipv6(address) => return literal(url, address.into(), rules),
-        // A dot at the end means that the name is absolute.
+        // A dot at the end only means that the name is absolute. The dot is removed.
         Host::Domain(name) => name.strip_suffix('.').unwrap_or(name).to_owned(),
     };
     if !is_name(&name) {
@@ -82,7 +83,8 @@ fn literal(url: Url, address: IpAddr, rules: &AddressRules) -> Result<Target, Ur
     if rules.permits(address) { Ok(Target { url, name: None }) } else { Err(UrlRefusal::NotPublic) }
 }
 
-/// Returns whether a host is a server name: labels of letters, digits, dashes and underscores, which some servers use.
+/// Returns whether a host is a name. Its labels consist of letters, digits, dashes and underscores. Underscores are not
+/// standard, but some servers use them.
 fn is_name(host: &str) -> bool {
     let is_label = |label: &str| {
         (1..=MAX_LABEL).contains(&label.len())
@@ -199,7 +201,7 @@ mod tests {
         check("https://example.com/@user?to=a@b", Ok("https://example.com/@user?to=a@b"));
     }
 
-    /// Spellings of loopback, cloud metadata and private networks.
+    /// Spellings of addresses that are not public: loopback, cloud metadata and private networks.
     const NOT_PUBLIC: [&str; 40] = [
         "127.0.0.1",
         "127.0.0.1.",

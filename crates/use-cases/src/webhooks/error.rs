@@ -8,7 +8,7 @@ use crate::store_error::StoreError;
 /// The reason why an endpoint was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteEndpointError {
-    /// The account is not permitted to write.
+    /// The account must not write, because an operator suspended it.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The account has no endpoint with this id.
@@ -22,7 +22,7 @@ pub enum WriteEndpointError {
 /// The reason why no test or resend was queued.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendAgainError {
-    /// The account is not permitted to write.
+    /// The account must not write, because an operator suspended it.
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     /// The account has no endpoint, delivery or event with this id.

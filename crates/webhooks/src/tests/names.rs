@@ -1,4 +1,4 @@
-//! Tests names whose addresses change or are only partly permitted: each address is checked at the connection.
+//! Tests the resolution of host names: each address is checked when the client connects, and look-ups are limited.
 
 use std::collections::VecDeque;
 use std::io;
@@ -95,7 +95,7 @@ async fn name_with_one_refused_address_is_refused() {
         let sender = sender_with(&scripted(&[answer]), development(), PATIENT);
         assert_eq!(outcome(&send(&sender, &url).await), "- address_not_allowed", "{answer:?}");
         assert_eq!(sender.vet(&webhook_url(&url)).await, Err(UrlRefusal::NotPublic), "{answer:?}");
-        assert_eq!(sender.permits(&webhook_url(&url)), Ok(()), "no look-up is made");
+        assert_eq!(sender.permits(&webhook_url(&url)), Ok(()), "`permits` resolves no names");
     }
     assert_eq!(server.connections(), 0);
 }
@@ -112,7 +112,7 @@ async fn name_that_changes_after_the_check_is_refused() {
         outcomes.push(outcome(&send(&sender, &url).await));
     }
     assert_eq!(outcomes, ["200 ok", "- address_not_allowed", "200 ok", "- address_not_allowed"]);
-    // Each connection uses its own answer, so the checked address is the one that is called.
+    // Each connection has its own look-up, and uses only an address of that look-up.
     assert_eq!((lookup.asked.load(Ordering::SeqCst), server.connections()), (5, 2));
 }
 
@@ -137,7 +137,7 @@ async fn hanging_name_server_delays_only_its_names() {
     assert_eq!(sender.vet(&webhook_url(&url)).await, Ok(()));
     assert_eq!(outcome(&send(&sender, &url).await), "- timed_out");
     assert_eq!(outcome(&send(&sender, &url).await), "- timed_out");
-    assert_eq!(lookup.asked.load(Ordering::SeqCst), 1, "concurrent look-ups share one answer");
+    assert_eq!(lookup.asked.load(Ordering::SeqCst), 1, "all three calls share one look-up");
     gate.add_permits(100);
     let patient = sender_with(&lookup, development(), PATIENT);
     assert_eq!(outcome(&send(&patient, &url).await), "200 ok");
@@ -157,7 +157,7 @@ async fn concurrent_deliveries_share_one_look_up() {
             tokio::spawn(async move { outcome(&send(&sender, &url).await) })
         })
         .collect();
-    // The runtime has one thread, so all eight callers wait for the answer before this test continues.
+    // The runtime has one thread. While this test yields, all eight tasks run until they wait for the look-up.
     while lookup.asked.load(Ordering::SeqCst) == 0 {
         tokio::task::yield_now().await;
     }
@@ -171,7 +171,7 @@ async fn concurrent_deliveries_share_one_look_up() {
     assert_eq!((lookup.asked.load(Ordering::SeqCst), server.seen().len()), (1, 8));
 }
 
-/// Waits until this number of names is being looked up, and checks that no more are.
+/// Waits until `names` look-ups have started, and checks that no further look-up starts.
 async fn until_asked(lookup: &ScriptedLookup, names: usize) {
     for _ in 0..10_000 {
         if lookup.asked.load(Ordering::SeqCst) >= names {
@@ -202,7 +202,7 @@ async fn hanging_registrations_do_not_delay_deliveries() {
     };
     let mut under_way: Vec<_> = (0..16).map(&vet).collect();
     until_asked(&lookup, 16).await;
-    // The callers stop waiting, but the look-ups continue.
+    // Fifteen callers stop waiting, but their look-ups continue.
     for vetting in under_way.drain(..15) {
         vetting.abort();
         assert!(vetting.await.unwrap_err().is_cancelled());
@@ -269,7 +269,7 @@ async fn names_are_resolved_by_the_system() {
 #[tokio::test]
 async fn loopback_names_are_not_looked_up() {
     let server = closing_server().await;
-    // The test fails if this answer is used.
+    // The test checks that this look-up is never made.
     let lookup = scripted(&[&["8.8.8.8"]]);
     let sender = sender_with(&lookup, development(), PATIENT);
     for name in ["localhost", "LOCALHOST.", "app.localhost"] {
@@ -298,7 +298,7 @@ async fn literal_addresses_are_checked() {
     let secure = WebhookPolicy { allow_insecure: false, ..development() };
     let url = named(&server, "127.0.0.1");
     let secure = sender_with(&lookup, secure, PATIENT);
-    assert_eq!(outcome(&send(&secure, &url).await), "- address_not_allowed", "registered addresses are checked again");
+    assert_eq!(outcome(&send(&secure, &url).await), "- address_not_allowed", "every attempt checks the URL again");
     assert_eq!(secure.permits(&webhook_url(&url)), Err(UrlRefusal::Scheme));
     assert_eq!((lookup.asked.load(Ordering::SeqCst), server.connections()), (0, 0));
 }

@@ -1,4 +1,4 @@
-//! A scripted receiver on a free port. The receiver reads whole requests and answers raw bytes, or breaks the protocol.
+//! A scripted receiver on a free port. The receiver reads whole requests, and writes any bytes as its answer.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -30,17 +30,17 @@ impl Seen {
 /// The receiver's reaction to a request.
 #[derive(Clone)]
 pub enum Act {
-    /// Answers and keeps the connection.
+    /// Writes an answer and keeps the connection open.
     Reply(Vec<u8>),
-    /// Answers in full or in part, and closes.
+    /// Writes an answer or a part of it, and closes the connection.
     ReplyThenClose(Vec<u8>),
-    /// Answers in full or in part, and sends nothing more.
+    /// Writes an answer or a part of it, and then nothing more. The connection stays open.
     ReplyThenHang(Vec<u8>),
-    /// Answers, and repeats the second text as fast as possible.
+    /// Writes the first bytes, and then repeats the second bytes as fast as possible.
     Flood(Vec<u8>, Vec<u8>),
-    /// Answers, and repeats the second text, one byte at a time.
+    /// Writes the first bytes, and then repeats the second bytes, one byte every 20 ms.
     Drip(Vec<u8>, Vec<u8>),
-    /// Closes without an answer.
+    /// Closes the connection without an answer.
     Cut,
 }
 
@@ -60,7 +60,7 @@ impl Server {
         Self::start(None, move |_, _| act.clone()).await
     }
 
-    /// Starts a receiver; `script` receives each request and the number of earlier requests.
+    /// Starts a receiver. `script` chooses the reaction from the request and the number of earlier requests.
     pub async fn start(tls: Option<TlsAcceptor>, script: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -100,7 +100,7 @@ impl Server {
         self.seen.lock().unwrap().clone()
     }
 
-    /// Returns the number of connections.
+    /// Returns the number of connections accepted so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
@@ -120,7 +120,7 @@ pub fn closed_port() -> (TcpSocket, u16) {
     (socket, port)
 }
 
-/// Returns a whole answer.
+/// Returns the bytes of a whole answer. Each header in `headers` ends with `\r\n`.
 pub fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
@@ -139,7 +139,7 @@ async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: &Script,
     }
 }
 
-/// Performs the reaction; `None` if the connection is closed.
+/// Performs the reaction. Returns `None` if the connection ends.
 async fn act(stream: &mut (impl AsyncWrite + Unpin), act: Act) -> Option<()> {
     match act {
         Act::Reply(bytes) => write(stream, &bytes).await,
