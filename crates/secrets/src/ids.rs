@@ -6,12 +6,12 @@ use cais_ports::{Clock, IdGenerator};
 use ring::rand::{SecureRandom, SystemRandom};
 use uuid::Uuid;
 
-/// The number of bits of a UUID without time, version and variant.
+/// The length of the tail in bits: all bits of a UUID except its time, version and variant.
 const TAIL_BITS: u32 = 74;
-/// The number of bits of the tail that follow the variant.
+/// The number of the tail's bits after the variant. The other 12 bits are before the variant.
 const LOW_BITS: u32 = 62;
-/// The mask of the first tail of a millisecond, which is in the lower half of the range. The upper half is reserved for
-/// increments within the millisecond (section 6.2, method 2).
+/// The mask that limits the first tail of a millisecond to the lower half of the values. The upper half is reserved for
+/// increments within the millisecond (RFC 9562, section 6.2, method 2).
 const FRESH_MASK: u128 = (1 << (TAIL_BITS - 1)) - 1;
 
 /// The parts of the last identifier.
@@ -21,7 +21,8 @@ struct Last {
     tail: u128,
 }
 
-/// A source of identifiers from the service's clock. The identifiers increase even if the clock is set back.
+/// A source of identifiers that contain the time of the service's clock. The identifiers increase even if the clock is
+/// set back.
 pub struct UuidV7 {
     clock: Arc<dyn Clock>,
     random: SystemRandom,
@@ -66,7 +67,8 @@ impl IdGenerator for UuidV7 {
     }
 }
 
-/// Combines 48 bits of time, 4 of version, 12 of the tail, 2 of variant, 62 of the tail.
+/// Combines, from the highest bit on: 48 bits of time, 4 of version, the tail's upper 12, 2 of variant, the tail's
+/// lower 62.
 fn compose(ms: u64, tail: u128) -> Uuid {
     let high = tail >> LOW_BITS;
     let low = tail & ((1 << LOW_BITS) - 1);

@@ -24,8 +24,8 @@ impl HmacSha256 {
         Self { master: hmac::Key::new(hmac::HMAC_SHA256, &master.0), random: SystemRandom::new() }
     }
 
-    /// Returns the key of a purpose, which is the hash of the purpose's name. So hashes for different purposes are
-    /// unrelated.
+    /// Returns the key of a purpose: the HMAC of the purpose's name under the master key. So hashes for different
+    /// purposes are unrelated.
     fn key(&self, purpose: &str) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&self.master, purpose.as_bytes()).as_ref())
     }
@@ -51,8 +51,8 @@ impl KeyedHash for HmacSha256 {
     }
 }
 
-/// Returns the secret part of an acquirer's callback address: 32 hex characters, equal on every node. Each `generation`
-/// has another secret part; operators raise `callback_generation` after a leak.
+/// Returns the secret part of an acquirer's callback address: 32 hex characters, equal on every node. The secret part
+/// differs for each `generation`. After a leak, operators raise the setting `callback_generation`.
 #[must_use]
 pub fn callback_token(keyed_hash: &dyn KeyedHash, acquirer: &AcquirerName, generation: u32) -> String {
     // A name contains no slash, so two different pairs of name and generation never result in the same text.

@@ -1,4 +1,4 @@
-//! The master key: read from the configuration or the data directory, or created there.
+//! The master key: parsed from a text, read from the data directory, or created in the data directory.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,10 +15,11 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::keyed_hash::HmacSha256;
 
-/// The name of the file in the data directory that contains the master key, if the configuration has none.
+/// The name of the key file in the data directory. The file is used if the configuration contains no master key.
 pub const MASTER_KEY_FILE: &str = "master.key";
 
-/// The minimum number of distinct bytes. Random keys have about 30, and fewer than 16 with a probability below 10^-18.
+/// A key with fewer distinct bytes is weak. A random key has about 30. The probability of fewer than 16 is
+/// below 10^-16.
 const MIN_DISTINCT_BYTES: usize = 16;
 
 /// 32 secret bytes. Every keyed hash and every stored secret depends on them.
@@ -52,20 +53,21 @@ pub enum MasterKeyError {
 }
 
 impl MasterKey {
-    /// Parses 32 bytes in hex, or in base64 of either alphabet. Returns `None` for any other text.
+    /// Parses 32 bytes in hex or base64. Base64 may be standard or URL-safe, with or without padding. Returns `None`
+    /// for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = if text.len() == 64 { hex::decode(text)? } else { unbase64(text)? };
         bytes.try_into().ok().map(Self)
     }
 
-    /// Returns `true` if all bytes are equal, which no random key is.
+    /// Returns `true` if all bytes are equal. Such a key is a placeholder, not a random key.
     #[must_use]
     pub fn is_uniform(&self) -> bool {
         self.distinct_bytes() == 1
     }
 
-    /// Returns `true` if the bytes repeat more often than those of a random key.
+    /// Returns `true` if the key has too few distinct bytes to be random.
     #[must_use]
     pub fn is_weak(&self) -> bool {
         self.distinct_bytes() < MIN_DISTINCT_BYTES
@@ -82,7 +84,7 @@ impl MasterKey {
         self.0.iter().collect::<BTreeSet<_>>().len()
     }
 
-    /// Returns the key of a data directory; `None` if its file does not exist.
+    /// Returns the key of a data directory. Returns `None` if the key file does not exist.
     ///
     /// # Errors
     /// [`MasterKeyError`].
@@ -96,8 +98,8 @@ impl MasterKey {
         }
     }
 
-    /// Creates the key of a data directory with mode 0600. Two processes that create the key at the same time receive
-    /// the same key.
+    /// Creates the key file of a data directory with mode 0600. If the file exists, returns its key. Two processes that
+    /// create the key at the same time receive the same key.
     ///
     /// # Errors
     /// [`MasterKeyError`].
@@ -116,7 +118,7 @@ impl MasterKey {
     }
 }
 
-/// Writes `text` to `path` atomically, unless the file exists; `tag` distinguishes writers.
+/// Writes `text` to `path` atomically, unless the file exists. `tag` makes the draft's file name unique to this writer.
 fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
     let draft = path.with_extension(format!("key.{tag}"));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
@@ -128,8 +130,8 @@ fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    // The directory is synchronized, so that a power failure cannot lose the file while hashes under its key are
-    // stored.
+    // The directory is synchronized before the key is used. Otherwise a power failure could lose the file after hashes
+    // under the key were stored.
     if let Some(folder) = path.parent() {
         fs::File::open(folder)?.sync_all()?;
     }

@@ -17,7 +17,7 @@ impl OneTimeCodes for TotpCodes {
     }
 }
 
-/// Returns the truncated hash of a step (RFC 4226, section 5.3).
+/// Returns the hash of a time step of 30 s, truncated to 31 bits (RFC 4226, section 5.3).
 fn truncated(secret: &[u8], step: i64) -> u32 {
     // HMAC with SHA-1 is safe here, because collisions of SHA-1 do not weaken an HMAC (RFC 6238, section 1.2).
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);

@@ -13,14 +13,14 @@ use tokio::sync::Semaphore;
 
 /// The memory of a hash, in KiB: OWASP's recommendation for Argon2id with two passes.
 const MEMORY_KIB: u32 = 19 * 1_024;
-/// The passes over the memory.
+/// The number of passes over the memory.
 const PASSES: u32 = 2;
 /// The largest number of hashes that are computed at the same time. Together they need 76 MiB. On a machine with more
-/// processors, the others stay free for requests of the API.
+/// than four processors, the remaining processors stay free for API requests.
 const MAX_AT_ONCE: usize = 4;
-/// The largest number of callers that wait for a hash, which takes some 30 ms. Further callers are refused at once.
+/// The largest number of callers that wait for a permit. A hash takes about 30 ms. Further callers are refused at once.
 const MAX_WAITING: usize = 64;
-/// The bytes of a salt (RFC 9106, section 4).
+/// The length of a salt in bytes (RFC 9106, section 4).
 const SALT_BYTES: usize = 16;
 
 /// The hash function of passwords: Argon2id with a random salt.
@@ -37,7 +37,7 @@ impl Default for Argon2Passwords {
 }
 
 impl Argon2Passwords {
-    /// Runs the work on a blocking thread when a permit is free.
+    /// Waits for a free permit, then runs `work` on a blocking thread. Fails with `Busy` if too many callers wait.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, PasswordHashError> + Send + 'static,
@@ -105,15 +105,15 @@ fn hash(password: &Secret, salt: [u8; SALT_BYTES]) -> Result<PasswordHash, Passw
     Ok(PasswordHash(hash.to_string()))
 }
 
-/// Returns a constant hash that no known password has. Without a stored hash, this hash is verified. The verification
-/// takes as long as one of a real hash, so the duration does not reveal which users exist. The hash is not computed at
-/// the start, because the computation would leave 19 MiB of memory in use.
+/// Returns a constant hash that no known password has. If no hash is stored for a user, the password is compared with
+/// this hash. The comparison takes as long as with a real hash, so the duration does not reveal which users exist. The
+/// hash is a constant, because its computation at the program's start would leave 19 MiB of memory in use.
 fn dummy() -> PasswordHash {
     let (salt, output) = ("A".repeat(22), "A".repeat(43));
     PasswordHash(format!("$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p=1${salt}${output}"))
 }
 
-/// Returns whether the password has the hash, by the parameters in the hash.
+/// Returns `true` if the password matches the stored hash. The parameters of Argon2id are read from that hash.
 fn verify(password: &Secret, stored: &PasswordHash) -> Result<bool, PasswordHashError> {
     let hash = phc::PasswordHash::new(&stored.0).map_err(failed)?;
     match Argon2::default().verify_password(password.expose().as_bytes(), &hash) {

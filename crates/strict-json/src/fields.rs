@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::read::child;
 use super::{Issues, Node};
 
-/// The message for a value that breaks a rule. The message follows the path.
+/// The message for a value that breaks a rule, without the path: `must be a number`.
 pub type Problem = Cow<'static, str>;
 
 /// An object whose fields are being read.
@@ -35,7 +35,7 @@ impl<'n, 'a> Fields<'n, 'a> {
         self.members.iter().find(|(known, _)| known == name).map(|(_, node)| node).filter(|node| **node != Node::Null)
     }
 
-    /// Returns an optional field, checked by `rule` if present.
+    /// Returns an optional field. If the field is present but breaks `rule`, reports it and returns `None`.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
@@ -45,7 +45,7 @@ impl<'n, 'a> Fields<'n, 'a> {
         self.judge(name, node, rule)
     }
 
-    /// Returns a required field.
+    /// Returns a required field. If the field is absent or breaks `rule`, reports it and returns `None`.
     pub fn required<T>(
         &mut self,
         name: &'static str,
@@ -63,7 +63,7 @@ impl<'n, 'a> Fields<'n, 'a> {
         self.issues.add(&child(self.path, name), problem);
     }
 
-    /// Reports every field that was not read.
+    /// Reports every field that no call has read. Such a field is unknown.
     pub fn finish(self) {
         for (name, _) in self.members.iter().filter(|(name, _)| !self.known.iter().any(|known| known == name)) {
             self.report(name, "is not a known field");

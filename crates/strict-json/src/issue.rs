@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// The largest number of reported problems. More would not help the caller.
+/// The largest number of reported problems. Further problems are dropped, because they would not help the caller.
 const MAX_ISSUES: usize = 64;
-/// The longest path in messages, in characters. A caller may send a field name of any length.
+/// The longest path in messages, in characters. Longer paths are cut, because a caller may send a field name of any
+/// length.
 const MAX_PATH_CHARS: usize = 128;
 
 /// A problem of a request.
@@ -29,7 +30,7 @@ impl Issue {
     }
 }
 
-/// The problems of a request so far, collected so that all are reported together.
+/// A collection of the problems of a request. The problems are reported together.
 #[derive(Debug, Default)]
 pub struct Issues(RefCell<Vec<Issue>>);
 

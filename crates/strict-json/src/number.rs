@@ -1,4 +1,4 @@
-//! A JSON number by its value: `10`, `10.0` and `1e1` are equal.
+//! A JSON number that is compared by its value: `10`, `10.0` and `1e1` are equal.
 
 use std::fmt;
 

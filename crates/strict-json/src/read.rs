@@ -9,15 +9,15 @@ use serde_json::value::RawValue;
 
 use super::{Issues, Node};
 
-/// The largest depth of nested arrays and objects. The deepest body of the API has three levels.
+/// The largest depth of nested arrays and objects. The deepest valid request body of the API has three levels.
 const MAX_DEPTH: u32 = 8;
 
-/// The largest number of members of an object. The largest object of the API has ten. Names are compared in pairs, so
-/// without a limit the time would grow with the square of the body's length.
+/// The largest number of members of an object. The largest valid object of the API has ten members. Each name is
+/// compared with all earlier names. So without a limit, the time would grow with the square of the body's length.
 const MAX_MEMBERS: usize = 64;
 
 /// Reads a body. Problems are added to `issues`. A value that cannot be read becomes [`Node::Unreadable`]. Of members
-/// with the same name, only the first is kept.
+/// with the same name, only the first is kept; each of the others is a problem.
 pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
     if body.is_empty() {
         issues.add("", "must be a JSON object, and is empty");
@@ -40,8 +40,8 @@ pub fn read<'a>(body: &'a [u8], issues: &Issues) -> Node<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The members of an object in their order, including repeated names. Of an object above the limit, only the first
-/// `MAX_MEMBERS + 1` members are stored.
+/// The members of an object in their order, including repeated names. At most `MAX_MEMBERS + 1` members are stored,
+/// enough to detect an object above the limit.
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

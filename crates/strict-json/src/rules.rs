@@ -1,4 +1,4 @@
-//! Rules for JSON types: numbers, strings, flags, arrays.
+//! Rules for JSON types: numbers, strings, booleans, arrays.
 
 use std::ops::RangeInclusive;
 

@@ -1,6 +1,6 @@
 //! A headless Chromium with a profile of its own, driven over `WebDriver` (<https://www.w3.org/TR/webdriver2/>).
 //!
-//! The client is our own, because tests need only eleven calls. Of the published clients, `fantoccini` depends on a crate under the MPL,
+//! The client is our own, because tests need only twelve calls. Of the published clients, `fantoccini` depends on a crate under the MPL,
 //! which `deny.toml` does not allow. `thirtyfour` turns on `serde_json/preserve_order`, which would change the JSON of the whole workspace.
 
 use std::fs::{self, File};
@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use crate::process::{Folder, Watchdog, wait_for};
 use crate::server::client;
 
-/// The longest wait for the driver, for an element, and for a condition, also on a busy machine.
+/// The longest wait for the driver, for an element, or for a condition. Long enough for a busy machine.
 pub const DEADLINE: Duration = Duration::from_secs(30);
-/// The pause between two searches of an element.
+/// The pause between two searches of an element, or between two runs of a condition's script.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 /// The text before the port in the driver's log.
 const STARTED: &str = "started successfully on port ";
@@ -28,7 +28,7 @@ const PASSING: [&str; 4] =
 /// The height of the window in pixels.
 const HEIGHT: u32 = 900;
 
-/// A running browser. The browser ends when this value is dropped, at the latest with the test process.
+/// A running browser. The browser ends when this value is dropped, or when the test process ends.
 pub struct Chromium {
     driver: Child,
     watchdog: Option<Watchdog>,
@@ -158,7 +158,8 @@ impl Chromium {
         Ok(())
     }
 
-    /// Returns the warnings and errors of the console since the last call: errors of scripts, of loads, and of the content policy.
+    /// Returns the warnings and errors of the console since the last call: script errors, failed loads, and violations of the content
+    /// policy.
     ///
     /// # Errors
     /// If the browser has ended.
@@ -214,7 +215,7 @@ impl Chromium {
         self.call("/goog/cdp/execute", Some(json!({ "cmd": name, "params": parameters }))).await
     }
 
-    /// Repeats a call on the first element that a selector matches, until the page has it.
+    /// Calls `path` on the first element that a selector matches. Repeats the call until the element exists and the call succeeds.
     async fn on_element(&self, css: &str, path: &str, body: Option<Value>) -> Result<Value> {
         let begun = Instant::now();
         loop {
@@ -244,7 +245,7 @@ impl Chromium {
         answer.map_err(|refusal| anyhow::anyhow!("{path}: {}: {}", refusal.error, refusal.message))
     }
 
-    /// Sends a GET, or a POST with a body. Returns `value` of the answer.
+    /// Sends a POST with `body`, or a GET if `body` is `None`. Returns the member `value` of the answer.
     async fn send(&self, url: &str, body: Option<&Value>) -> Result<Result<Value, Refusal>> {
         let request = match body {
             Some(body) => self.client.post(url).json(body),
@@ -262,7 +263,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // The watchdog kills the group when its own input is closed.
+        // Dropping the watchdog closes its standard input. The watchdog then kills the process group.
         drop(self.watchdog.take());
         drop(self.driver.wait());
     }

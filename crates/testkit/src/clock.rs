@@ -15,7 +15,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Creates a clock at that instant, truncated to whole microseconds as stores keep them.
+    /// Creates a clock at that instant, truncated to whole microseconds, because stores keep no smaller part.
     #[must_use]
     pub fn new(at: Timestamp) -> Self {
         Self { now: Mutex::new(whole_microseconds(at)) }

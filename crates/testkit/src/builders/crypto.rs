@@ -20,7 +20,7 @@ use jiff::ToSpan as _;
 
 use super::records::{fresh, main_acquirer, number, right, start};
 
-/// Returns a new identifier of the processor.
+/// Returns a new identifier of a record at the processor.
 #[must_use]
 pub fn a_processor_id() -> ProcessorId {
     right(ProcessorId::parse(&number().to_string()))
@@ -32,7 +32,7 @@ pub fn usdt(text: &str) -> CryptoAmount {
     right(CryptoAmount::parse(Currency::UsdtErc20, text))
 }
 
-/// Returns a fee of R$ 0.50 and 1 %.
+/// Returns a fee of R$ 0.50 plus 1 % of the amount.
 fn fee_rule() -> FeeRule {
     right(FeeRule::try_new(Money::from_centavos(50), right(Percentage::parse("1")), None, None))
 }

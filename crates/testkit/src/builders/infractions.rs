@@ -13,8 +13,8 @@ use jiff::ToSpan as _;
 
 use super::records::{an_end_to_end_id, fresh, main_acquirer, number, right, start};
 
-/// Returns a dispute of that many centavos as the main acquirer reports it, with a new upstream id. The deadline of the
-/// defense is a week after the opening.
+/// Returns a dispute of that many centavos as the main acquirer reports disputes, with a new upstream id. The deadline
+/// of the defense is a week after the opening.
 #[must_use]
 pub fn new_infraction(centavos: i64) -> NewInfraction {
     let opened_at = start() + 95.seconds();
@@ -97,7 +97,7 @@ pub fn infraction_in_status(infraction: Infraction, status: InfractionStatus) ->
     Infraction { state, defense, ..infraction }
 }
 
-/// Returns a defense before it is sent.
+/// Returns a defense that the acquirer has not confirmed yet.
 #[must_use]
 pub fn a_defense() -> Defense {
     let text = Text::parse("Entregue em 2 de janeiro.\nRecibo em anexo.", MAX_DEFENSE_TEXT, LineBreaks::Allowed);

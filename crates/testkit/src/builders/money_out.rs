@@ -12,7 +12,7 @@ use jiff::{Timestamp, ToSpan as _};
 
 use super::records::{an_end_to_end_id, fresh, main_acquirer, number, right, start};
 
-/// Returns terms of R$ 10.00 with a fee of R$ 0.50, without optional parts.
+/// Returns the terms of a payout of R$ 10.00, with a fee of R$ 0.50 and without optional values.
 #[must_use]
 pub fn payout_terms() -> PayoutTerms {
     PayoutTerms {
@@ -56,7 +56,7 @@ pub fn payout_in_status(payout: Payout, status: PayoutStatus) -> Payout {
     Payout { state, due_at, returned, recipient, ..payout }
 }
 
-/// Returns the owner of a key as an acquirer reports it: a CPF is masked.
+/// Returns the owner of a Pix key, with a masked CPF, as an acquirer reports owners.
 #[must_use]
 pub fn a_recipient() -> Recipient {
     Recipient { name: Some("Ana Lima".to_owned()), document: Some("***.456.789-**".to_owned()) }
@@ -69,8 +69,8 @@ pub fn a_return_id() -> ReturnId {
     right(ReturnId::compose("12345678", start(), &tail))
 }
 
-/// Returns a merchant's request of a refund in centavos; `None` requests the part of the charge that is not refunded
-/// yet.
+/// Returns a merchant's request for a refund of that many centavos. `None` requests the whole part of the charge that
+/// is not refunded yet.
 #[must_use]
 pub fn new_refund(centavos: Option<i64>) -> NewRefund {
     NewRefund { id: fresh(), amount: centavos.map(Money::from_centavos), reason: None, external_id: None }

@@ -26,10 +26,10 @@ use crate::ids::SequentialIds;
 
 /// The only source of ids in the process, so that records of different tests differ too.
 static IDS: SequentialIds = SequentialIds::starting_at(0);
-/// The source of the numbers in names that are not ids.
+/// The source of the numbers in other identifiers, such as external ids and end-to-end ids.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// Returns the first instant of built records. Other instants in built records are later by a fixed time.
+/// Returns the first instant in built records. Their other instants are later by fixed times.
 #[must_use]
 pub fn start() -> Timestamp {
     right(Timestamp::from_microsecond(1_767_323_045_678_901))
@@ -76,7 +76,7 @@ pub fn an_operator() -> Operator {
     Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() }
 }
 
-/// Returns an API key with every scope, without a restriction of addresses.
+/// Returns an API key with every scope, valid from every address.
 #[must_use]
 pub fn a_key(account: AccountId) -> ApiKeyRecord {
     ApiKeyRecord {
@@ -100,7 +100,7 @@ pub fn an_external_id() -> ExternalId {
     right(ExternalId::parse(&format!("order-{}", number())))
 }
 
-/// Returns terms of R$ 10.00 with a fee of R$ 0.60, without optional parts.
+/// Returns the terms of a charge of R$ 10.00, with a fee of R$ 0.60 and without optional values.
 #[must_use]
 pub fn terms() -> ChargeTerms {
     ChargeTerms {
@@ -139,7 +139,7 @@ pub fn pending_charge(account: AccountId) -> Charge {
     in_status(a_charge(account), ChargeStatus::Pending)
 }
 
-/// Returns the main acquirer's reply for the charge: a code that contains the txid, and the expiry.
+/// Returns the main acquirer's reply for the charge: a text with the txid in place of the BR Code, and the expiry.
 #[must_use]
 pub fn issued(charge: &Charge) -> Issued {
     Issued {
@@ -192,7 +192,7 @@ pub fn in_status(charge: Charge, status: ChargeStatus) -> Charge {
     Charge { state, refunds: RefundTotals { done, ..charge.refunds }, ..charge }
 }
 
-/// Returns the parts of the beneficiaries.
+/// Returns each beneficiary's part of the net amount.
 fn parts(terms: &ChargeTerms) -> Vec<Money> {
     let percentages: Vec<Percentage> = terms.split.shares().iter().map(|share| share.percentage.clone()).collect();
     right(allocate(right(terms.amount.checked_sub(terms.fee)), &percentages)).parts

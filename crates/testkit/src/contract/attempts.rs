@@ -12,10 +12,10 @@ use crate::builders::{a_test_delivery, queue_of};
 
 /// The length of the lease of a claim in these tests, in seconds.
 pub(super) const LEASE_S: i64 = 30;
-/// The number of slots of an endpoint.
+/// The number of slots of an endpoint: its largest number of deliveries in flight.
 pub(super) const SLOTS: u32 = 8;
 
-/// Returns a node's claim of these queues, `now_s` seconds after the beginning.
+/// Returns a node's claim of deliveries in these queues, made `now_s` seconds after the beginning of the test.
 pub(super) fn claim_at(queues: &[EndpointQueue], now_s: i64) -> DeliveryClaim {
     DeliveryClaim {
         queues: queues.to_vec(),
@@ -47,19 +47,19 @@ pub(super) async fn claim_first(h: &Harness, endpoint: &Endpoint, now_s: i64) ->
     first
 }
 
-/// Puts `count` test deliveries of the endpoint, due at intervals of a second from `first_s` on. Returns their keys in
-/// this order.
+/// Puts `count` test deliveries of the endpoint. The first is due at `first_s`, and each of the others a second after
+/// the previous one. Returns their keys in this order.
 pub(super) async fn put_tests(h: &Harness, endpoint: &Endpoint, count: i64, first_s: i64) -> Vec<DeliveryKey> {
     let due = |place| NewDelivery { at: after_s(first_s + place), ..a_test_delivery(endpoint) };
     let tests: Vec<NewDelivery> = (0..count).map(due).collect();
     let key = |test: &NewDelivery| DeliveryKey { account: endpoint.account, endpoint: endpoint.id, id: test.id };
     let keys: Vec<DeliveryKey> = tests.iter().map(key).collect();
     let put = h.store.put(tests, None).await.unwrap().unwrap();
-    assert!(put.into_iter().eq(keys.iter().map(|key| key.id)), "new ones keep their identifiers");
+    assert!(put.into_iter().eq(keys.iter().map(|key| key.id)), "new deliveries keep their identifiers");
     keys
 }
 
-/// Returns a finished attempt of the claimed delivery, which began `at_s` seconds after the beginning.
+/// Returns a finished attempt of the claimed delivery. The attempt began `at_s` seconds after the beginning of the test.
 pub(super) fn attempt(claimed: &ClaimedDelivery, at_s: i64, outcome: AttemptOutcome) -> FinishedAttempt {
     let succeeded = outcome == AttemptOutcome::Succeeded;
     FinishedAttempt {
@@ -79,7 +79,7 @@ pub(super) fn attempt(claimed: &ClaimedDelivery, at_s: i64, outcome: AttemptOutc
     }
 }
 
-/// Finishes an attempt, and returns its delivery as read back.
+/// Stores a finished attempt, and returns its delivery as read back.
 pub(super) async fn finish(h: &Harness, finished: FinishedAttempt) -> Delivery {
     let key = finished.key;
     h.store.finish(vec![finished]).await.unwrap();
@@ -101,7 +101,7 @@ pub(super) fn keys(claimed: &[ClaimedDelivery]) -> Vec<DeliveryKey> {
     keys
 }
 
-/// Puts one test delivery of the endpoint, due at the beginning.
+/// Puts one test delivery of the endpoint, due at the beginning of the test.
 pub(super) async fn put_one(h: &Harness, endpoint: &Endpoint) -> DeliveryKey {
     put_tests(h, endpoint, 1, 0).await.remove(0)
 }

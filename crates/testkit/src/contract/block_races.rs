@@ -1,4 +1,4 @@
-//! Blocks under load. Concurrent spending and blocking leaves every centavo in one place, and seizes none twice.
+//! Blocks under load. Concurrent spending and blocking loses no centavo, and blocks none twice.
 
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{Bucket, Overdraft};
@@ -32,12 +32,12 @@ pub async fn payouts_race_with_an_opening_block(h: &mut Harness) {
         assert_eq!((pending, in_transit), (0, 100 * payouts));
         assert_eq!(available + blocked + in_transit, 3_200);
         assert_eq!(dispute.read(h).await, Some((blocked, 2_000)));
-        // Every payout with cover was accepted, and no money that should be blocked was left.
+        // Every payout with cover was accepted. Money stays available only if the block is full.
         assert!(available < 100 && (blocked == 2_000 || available == 0), "{available}, {blocked}");
     }
 }
 
-/// In any order, either all credited money is blocked in the end, or all blocks are full.
+/// For any order of the commits, in the end all credited money is blocked, or all blocks are full.
 pub async fn credits_race_with_opening_blocks(h: &mut Harness) {
     for limit in [10, 5_000] {
         let account = h.account().await.id;
@@ -65,7 +65,7 @@ pub async fn credits_race_with_opening_blocks(h: &mut Harness) {
     }
 }
 
-/// A single caller ends the block. All other callers, and callers that read another amount, get `Stale`.
+/// Of many callers, one ends the block. All others get `Stale`, among them each caller with an outdated amount.
 pub async fn block_ended_by_many_callers_ends_once(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
@@ -100,7 +100,7 @@ pub async fn rules_hold_after_every_step(h: &mut Harness) {
     }
 }
 
-/// The same steps come from several concurrent tasks. The same rules hold after every round.
+/// The steps of [`rules_hold_after_every_step`] come from concurrent tasks. Its rules hold after every round.
 pub async fn rules_hold_after_every_round(h: &mut Harness) {
     let mut disputes = RacingDisputes::open(h, 5).await;
     for round in 0..12 {
@@ -141,7 +141,7 @@ impl RacingDisputes {
         Self { random: Random(seed), account, disputes: Vec::new(), total: 0, fullest: 0, met_shortfall: false }
     }
 
-    /// Returns a change set and its income.
+    /// Returns a random change set, and the centavos that it brings into the account.
     async fn next_change(&mut self, h: &Harness) -> (ChangeSet, i64) {
         let centavos = i64::try_from(1 + self.random.below(700)).unwrap();
         match self.random.below(10) {
@@ -149,7 +149,7 @@ impl RacingDisputes {
             1 | 2 => {
                 let charge = h.pending_charge(self.account).await;
                 let delay_s = self.random.one_of(&[0, 60, 60]);
-                // The amount is below the charge's, so there is no fee, and all of it is credited to the account.
+                // The payment is smaller than the charge, so there is no fee, and the whole amount is credited.
                 (steps::credit_payment(&charge, a_payment(centavos), delay_s, after_s(1)), centavos)
             }
             3 => {
@@ -170,7 +170,7 @@ impl RacingDisputes {
         }
     }
 
-    /// Opens a block, or changes the limit of one.
+    /// Opens a block, or changes the limit of an open block.
     fn hold(&mut self, centavos: i64) -> ChangeSet {
         if self.disputes.len() < 3 || self.random.below(3) == 0 {
             self.disputes.push(Dispute::of(self.account));
@@ -205,7 +205,7 @@ impl RacingDisputes {
         assert_eq!(held_in_all, blocked, "{after}");
         assert!(
             missing == 0 || (available == 0 && pending == 0),
-            "{missing} missing of {available}, {pending} after {after}"
+            "the blocks lack {missing}, but {available} is available and {pending} pending, after {after}"
         );
         self.fullest = self.fullest.max(open);
         self.met_shortfall |= missing > 0;

@@ -1,4 +1,5 @@
-//! Blocks: the commit that opens a block seizes its money, never more than its limit, and the end of the block returns all of it.
+//! Blocks. The commit that opens a block also blocks the money, up to the block's limit. The end of the block returns all of
+//! this money.
 
 use cais_domain::block::{BlockChange, BlockEnd};
 use cais_domain::ledger::{Bucket, EntryKind, Overdraft};
@@ -11,7 +12,7 @@ use super::harness::{after_s, hold, income, merchant, movement, not_covered};
 use super::probe::refused_without_a_trace;
 use crate::builders::{pending_charge, steps};
 
-/// Available money is seized first, then pending money. A shortfall remains.
+/// Available money is blocked first, then pending money. If both do not suffice, a shortfall remains.
 pub async fn block_seizes_existing_money(h: &mut Harness) {
     for (limit, balances, held) in [
         (0, [300, 940, 0, 0], 0),
@@ -31,7 +32,7 @@ pub async fn block_seizes_existing_money(h: &mut Harness) {
         let entries = h.audit().await;
         h.good(dispute.hold(limit)).await;
         assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((held, limit)), balances));
-        assert_eq!(h.audit().await, entries, "the same again moves nothing");
+        assert_eq!(h.audit().await, entries, "the same change set moves nothing again");
     }
 }
 
@@ -50,7 +51,7 @@ pub async fn block_affects_its_own_account_only(h: &mut Harness) {
     assert_eq!(dispute.read(h).await, Some((0, 500)));
 }
 
-/// A lower limit frees money, unless another block is under-funded. A higher limit seizes more.
+/// A lower limit frees money; under-funded blocks of the account get this money first. A higher limit blocks more money.
 pub async fn changed_limit_frees_or_seizes(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_000).await;
@@ -69,7 +70,7 @@ pub async fn changed_limit_frees_or_seizes(h: &mut Harness) {
     h.good(older.hold(0)).await;
     assert_eq!((older.read(h).await, younger.read(h).await), (Some((0, 0)), Some((600, 600))));
     assert_eq!(h.balances(account).await, [400, 0, 600, 0]);
-    // A limit above the blocked amount frees no money.
+    // A limit that is lowered, but stays above the blocked amount, frees no money.
     h.good(older.hold(5_000)).await;
     h.good(older.hold(1_000)).await;
     assert_eq!((older.read(h).await, younger.read(h).await), (Some((400, 1_000)), Some((600, 600))));
@@ -88,7 +89,7 @@ pub async fn ended_block_returns_all_money(h: &mut Harness) {
         assert_eq!(h.commit(dispute.release(held)).await, Err(CommitError::Stale));
     }
     h.fund(account, 100).await;
-    assert_eq!(h.balances(account).await, [600, 0, 0, 0], "an ended block seizes no money");
+    assert_eq!(h.balances(account).await, [600, 0, 0, 0], "an ended block takes no money");
 
     let nothing = Dispute::of(account);
     h.good(nothing.hold(0)).await;
@@ -97,7 +98,7 @@ pub async fn ended_block_returns_all_money(h: &mut Harness) {
     assert_eq!((nothing.read(h).await, h.audit().await), (None, entries));
 }
 
-/// Another block seizes the freed money in the same commit.
+/// Another block gets the freed money in the same commit.
 pub async fn freed_money_goes_to_the_next_block(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
@@ -109,7 +110,7 @@ pub async fn freed_money_goes_to_the_next_block(h: &mut Harness) {
     assert_eq!(held().await, (Some((100, 400)), Some((400, 400)), Some((0, 400))), "no block loses money to another");
     h.good(two.release(400)).await;
     assert_eq!(held().await, (Some((400, 400)), None, Some((100, 400))));
-    // In one change set, a block ends, another has a lower limit, and a new one begins.
+    // In one change set, a block ends, another block gets a lower limit, and a new block begins.
     let four = Dispute::of(account);
     h.good(blocks(vec![one.releases(400), three.holds(250), four.holds(300)])).await;
     assert_eq!(held().await, (None, None, Some((250, 250))));
@@ -137,18 +138,18 @@ pub async fn block_end_with_outdated_amount_is_refused(h: &mut Harness) {
     for end in stale.into_iter().chain([foreign.releases(0), other_way]) {
         let refused = refused_without_a_trace(h, account, |change| change.blocks.push(end));
         assert_eq!(refused.await, CommitError::Stale);
-        // The accepted change set after the refusal credited money, which was seized.
+        // After the refusal, the helper commits its change set without the end. That credits 77 centavos, which are blocked.
         held += 77;
         assert_eq!(dispute.read(h).await, Some((held, 5_000)));
         assert_eq!(h.balances(account).await, [0, 0, held, 0]);
     }
-    // The credit of the same change set comes first, but is seized only after blocks were judged.
+    // Transfers apply first, but their credit is blocked only after the block changes. So the end's amount is still right.
     let own = ChangeSet { transfers: vec![income(account, 10)], ..dispute.release(held) };
     h.good(own).await;
     assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [held + 10, 0, 0, 0]));
 }
 
-/// A change set that is refused for any reason seizes nothing. The cover of transfers is checked before any block.
+/// A change set that is refused for any reason blocks nothing. The cover of transfers is checked before the block changes.
 pub async fn refused_change_set_blocks_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
@@ -162,7 +163,7 @@ pub async fn refused_change_set_blocks_nothing(h: &mut Harness) {
     let less_than_nothing = h.commit(dispute.hold(-1)).await.unwrap_err();
     assert!(matches!(less_than_nothing, CommitError::Corrupt(_)), "{less_than_nothing:?}");
 
-    // Transfers of the same change set move money before any block seizes money.
+    // Transfers of the same change set move money before any money is blocked.
     let both = ChangeSet { transfers: vec![hold(account, 450)], ..dispute.hold(200) };
     h.good(both).await;
     assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((50, 200)), [0, 0, 50, 450]));

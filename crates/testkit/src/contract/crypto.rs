@@ -33,7 +33,7 @@ async fn update(h: &Harness, record: impl Versioned) {
     h.good(steps::write(Write::update(record), start())).await;
 }
 
-/// Each quote is read back new and used, with every part of a fee rule, and by its own account only.
+/// Each quote is read back before and after its use, with every part of a fee rule. Another account does not find the quote.
 pub async fn crypto_quotes_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     for side in Side::ALL {
@@ -112,7 +112,7 @@ pub async fn crypto_deposits_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// The deposit is found by the reservation of its payment, which is made when the address is issued.
+/// The deposit is found by the processor's payment id, which is reserved when the address is issued.
 pub async fn crypto_deposit_is_found_by_its_payment(h: &mut Harness) {
     let deposit = deposit_in_status(a_deposit(h.account().await.id), DepositStatus::Pending);
     let (processor, payment) = (main_acquirer(), a_processor_id());
@@ -128,7 +128,7 @@ pub async fn crypto_deposit_is_found_by_its_payment(h: &mut Harness) {
     assert_eq!(h.store.find_crypto_deposit_of_payment(&processor, &a_processor_id()).await.unwrap(), None);
     let mut again: ChangeSet = steps::write(Write::insert(a_deposit(deposit.account)), start());
     again.reserve.push(reservation);
-    assert!(matches!(h.commit(again).await, Err(CommitError::Taken { .. })), "a payment has one deposit");
+    assert!(matches!(h.commit(again).await, Err(CommitError::Taken { .. })), "a payment id belongs to one deposit");
 }
 
 /// The pages contain the visible records of the account, the newest first.
@@ -188,7 +188,8 @@ pub async fn due_crypto_records_come_longest_overdue_first(h: &mut Harness) {
     }
 }
 
-/// Tests each state and each reason, with supported and with other coins.
+/// The payments have each state and each review reason, with supported and unsupported coins. The list for review has only the
+/// payments in review.
 pub async fn deposit_payments_come_back_and_wait_for_review(h: &mut Harness) {
     let deposit = a_deposit(h.account().await.id);
     insert(h, deposit.clone()).await;
@@ -235,7 +236,8 @@ pub async fn deposit_payments_come_back_and_wait_for_review(h: &mut Harness) {
     assert_eq!(review, waiting);
 }
 
-/// Updates with consecutive versions that wait for one batch are all accepted. The key of the record has three columns.
+/// Concurrent updates with consecutive versions are all accepted, also in one batch. The test uses a payment, because the key of its row
+/// has three columns.
 pub async fn updates_of_one_payment_in_a_batch_follow_each_other(h: &mut Harness) {
     let deposit = a_deposit(h.account().await.id);
     insert(h, deposit.clone()).await;
@@ -297,7 +299,8 @@ pub async fn completed_crypto_withdrawal_agrees_with_the_ledger(h: &mut Harness)
     h.audit().await;
 }
 
-/// A used quote stays, because it explains its operation. A young quote stays, because the next rate is compared with it.
+/// A used quote stays, because it explains its operation. A quote that expired recently stays, because the next rate is compared with
+/// it.
 pub async fn expired_unused_crypto_quotes_are_removed(h: &mut Harness) {
     let account = h.account().await.id;
     let [unused, used, young] = [0, 0, 100].map(|second| {

@@ -1,4 +1,4 @@
-//! Work lists: the longest overdue first, never more than the limit; finished work disappears.
+//! Lists of due work: the longest overdue first, and never more rows than the limit. Finished work disappears.
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ids::{CallbackId, ChargeId};
@@ -14,8 +14,8 @@ use crate::builders::{a_callback, in_status, pending_charge, start, steps};
 /// Due times, in seconds, in an order that no list returns.
 const DUE_S: [i64; 5] = [40, 10, 30, 50, 20];
 
-/// The cases of the work lists. A case has an instant in seconds, a limit, and the expected part of the five items in the
-/// order of their due times: how many items are skipped, and how many follow.
+/// The cases of the lists of due work, each with five items: (instant in seconds, limit, skipped, expected). In the order
+/// of the due times, the first `skipped` items are not in the list, and the next `expected` items are.
 ///
 /// In the last four cases the due times are far ahead of the instant. If a due time is further ahead than the longest pause
 /// (300 s) plus the permitted difference of clocks (30 s), the item is due at once, because only a wrong clock can have
@@ -32,7 +32,7 @@ pub(super) const AT_S: [(i64, u32, usize, usize); 9] = [
     (-10_000, 2, 0, 2),
 ];
 
-/// The list has unanswered records with an expired lease.
+/// The list has idempotency records without a stored response whose lease has expired.
 pub async fn due_records_come_longest_overdue_first(h: &mut Harness) {
     let account = h.account().await.id;
     for due_s in DUE_S {
@@ -107,11 +107,11 @@ pub async fn overdue_charges_come_longest_overdue_first(h: &mut Harness) {
     let pending: Vec<Charge> = pending.into_iter().map(|(_, charge)| charge).collect();
     for (now_s, limit, expected) in [(9, 50, 0), (45, 50, 4), (45, 2, 2), (1_000, 50, 5)] {
         let due = h.store.list_overdue_charges(after_s(now_s), limit).await.unwrap();
-        assert!(due.iter().eq(pending.iter().take(expected)), "before {now_s} s, at most {limit}");
+        assert!(due.iter().eq(pending.iter().take(expected)), "after {now_s} s, at most {limit}");
     }
 }
 
-/// Records that wait stay, and so do young ones. An unmatched callback stays as long as an event.
+/// Records that wait for work stay, and so do young records. An unmatched callback stays as long as an event.
 pub async fn pruning_removes_only_old_finished_records(h: &mut Harness) {
     let account = h.account().await.id;
     for (key, at_s, answered) in [("old-answered", 0, true), ("old-waiting", 0, false), ("new-answered", 100, true)] {

@@ -1,4 +1,5 @@
-//! The queues with due deliveries, for any number of queues and any backlog in one of them, and the hints of new deliveries.
+//! The search for queues with due deliveries, for any number of queues and any backlog in one of them. Also the hints of queues
+//! with new deliveries.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,11 +16,11 @@ use crate::builders::{a_test_delivery, an_endpoint, an_event, queue_of, start, s
 
 /// The longest wait for a hint.
 const DEADLINE: Duration = Duration::from_mins(1);
-/// The largest number of deliveries that are counted.
+/// The largest backlog that `due_queues` counts, in deliveries.
 const MOST_COUNTED: u64 = 10_000;
 
-/// The queues come in the order of their endpoints, each once, and never more than the limit. Deliveries that are in flight, finished or
-/// not due yet do not count.
+/// The queues come in the order of their endpoint ids, each once, and never more than the limit. Deliveries that are not due yet do not
+/// count.
 pub async fn queues_come_in_their_order(h: &mut Harness) {
     assert_eq!(h.store.due_queues(after_s(0), None, 50).await.unwrap(), DueQueues::default());
     let mut queues = Vec::new();
@@ -43,8 +44,8 @@ pub async fn queues_come_in_their_order(h: &mut Harness) {
     }
 }
 
-/// The walk continues after any queue, even an unknown one, and wraps around. So queues that stay due hide no others. The totals of all
-/// queues are the same for every start.
+/// The search continues after any queue, even an unknown one, and wraps around. So queues that stay due do not hide other queues. The
+/// backlog and the oldest due time cover all queues, for every cursor.
 pub async fn walk_with_cursor_visits_all_queues(h: &mut Harness) {
     let (account, mut queues) = (h.account().await.id, Vec::new());
     for slot in 0..5 {
@@ -75,7 +76,7 @@ pub async fn walk_with_cursor_visits_all_queues(h: &mut Harness) {
     }
 }
 
-/// Deliveries in flight, finished ones, and those of an ended endpoint do not count. A retry counts from its due time on.
+/// Deliveries in flight, finished deliveries, and deliveries of a disabled endpoint do not count. A retry counts from its due time on.
 pub async fn queues_exclude_deliveries_in_flight_or_ended(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, ending) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -105,7 +106,8 @@ pub async fn queues_exclude_deliveries_in_flight_or_ended(h: &mut Harness) {
     assert_eq!(due_at(1_000_000).await, DueQueues::default());
 }
 
-/// An endpoint has more deliveries than are counted, and many others have one each. All queues are found, and the short ones are served.
+/// One endpoint has more due deliveries than `due_queues` counts. Many other endpoints have one each. All queues are found, and the
+/// deliveries of the others are claimed too.
 pub async fn large_backlog_hides_no_queue(h: &mut Harness) {
     let account = h.account().await.id;
     let busy = h.endpoint(account, 0).await;
@@ -135,14 +137,14 @@ pub async fn large_backlog_hides_no_queue(h: &mut Harness) {
     assert_eq!((of_busy, claimed.len()), (8, 8 + calm.len()));
 }
 
-/// Each queue is returned once, and a caller without a hint waits.
+/// New deliveries cause one hint for each of their queues. Without a hint, `hinted` waits.
 pub async fn new_deliveries_are_hinted_once(h: &mut Harness) {
     let account = h.account().await.id;
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
     let other = h.account().await.id;
     assert_eq!(h.store.hinted().now_or_never(), None);
     h.good(event(other)).await;
-    assert_eq!(h.store.hinted().now_or_never(), None, "a hint without a matching endpoint");
+    assert_eq!(h.store.hinted().now_or_never(), None, "no hint, because no endpoint matches");
 
     let both = BTreeSet::from([queue_of(&one), queue_of(&two)]);
     h.good(event(account)).await;

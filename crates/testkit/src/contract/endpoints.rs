@@ -66,7 +66,8 @@ pub async fn extreme_endpoints_come_back(h: &mut Harness) {
     }
 }
 
-/// Endpoints change through every state, with other addresses and secrets. Account, slot and instant of creation stay.
+/// Endpoints change through every state, with other addresses and secrets. An update does not change account, slot and instant of
+/// creation.
 pub async fn endpoints_come_back_changed(h: &mut Harness) {
     let account = h.account().await.id;
     let mut endpoint = h.endpoint(account, 3).await;

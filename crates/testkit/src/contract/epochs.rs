@@ -1,4 +1,5 @@
-//! Deliveries by the state of their endpoint: sent while active, waiting while inactive, cancelled after its end.
+//! Deliveries by the state of their endpoint. They are sent while the endpoint is active, and wait while it is inactive. They are
+//! cancelled when the endpoint ends, that is, when it is disabled or deleted.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::AccountId;
@@ -14,7 +15,7 @@ use super::event_log::stored;
 use super::harness::{after_s, walk_deliveries};
 use crate::builders::{a_postback, a_test_delivery, an_event, fresh, queue_of, steps};
 
-/// The queue's endpoint is disabled, deleted, of an earlier or later epoch, of another account, or unknown.
+/// A queue has no due deliveries if its endpoint is disabled, deleted or unknown, or if its epoch or its account is wrong.
 pub async fn queues_of_no_active_endpoint_have_no_deliveries(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(1);
@@ -28,7 +29,7 @@ pub async fn queues_of_no_active_endpoint_have_no_deliveries(h: &mut Harness) {
         let endpoint = h.endpoint(account, slot).await;
         put_one(h, &endpoint).await;
         let after = moved(h, end(endpoint.clone())).await;
-        // One caller read the endpoint before its end, and one after it. Both put a delivery.
+        // One caller read the endpoint before its end, another caller afterwards. Both put a delivery, and both are cancelled.
         for key in [put_one(h, &endpoint).await, put_one(h, &after).await] {
             assert_cancelled(h, &[key]).await;
         }
@@ -49,7 +50,7 @@ pub async fn queues_of_no_active_endpoint_have_no_deliveries(h: &mut Harness) {
     assert_eq!(claim(h, &[&called], 10).await.len(), 1);
 }
 
-/// Reads show the cancellation at once, and `cancel_stale` stores it later. Later epochs of the endpoint do not end the cancellation.
+/// Reads show the cancellation at once, and `cancel_stale` stores it later. The deliveries stay cancelled in later epochs.
 pub async fn waiting_delivery_is_cancelled_when_endpoint_ends(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -71,7 +72,7 @@ pub async fn waiting_delivery_is_cancelled_when_endpoint_ends(h: &mut Harness) {
     }
     assert_eq!(claim(h, &[&endpoint, &active], 100).await, []);
 
-    // Deliveries that are put now are sent.
+    // New deliveries, of the current epoch, are sent.
     for round in 0..2 {
         h.good(one_event(account)).await;
         let claimed = claim_one(h, &active, 200 + round).await;
@@ -85,7 +86,7 @@ pub async fn waiting_delivery_is_cancelled_when_endpoint_ends(h: &mut Harness) {
     assert_eq!((count(DeliveryStatus::Succeeded), count(DeliveryStatus::Cancelled)), (3, 4));
 }
 
-/// The delivery was cancelled when its endpoint ended, and stays cancelled after any outcome. The attempt is still logged.
+/// The delivery was cancelled when its endpoint ended, and stays cancelled after any outcome of its attempt. The attempt is still logged.
 pub async fn delivery_in_flight_ends_with_its_endpoint(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -101,7 +102,7 @@ pub async fn delivery_in_flight_ends_with_its_endpoint(h: &mut Harness) {
         let after = finish(h, attempt(claimed, 12, outcome)).await;
         assert_eq!((after.status, after.attempts.len(), after.next_attempt_at), (DeliveryStatus::Cancelled, 1, None));
     }
-    assert_eq!(h.store.cancel_stale(50).await.unwrap(), 1, "the others are over");
+    assert_eq!(h.store.cancel_stale(50).await.unwrap(), 1, "only one is not stored as cancelled yet");
     assert_eq!(status(h, marked.key).await, DeliveryStatus::Cancelled);
     for outcome in [AttemptOutcome::Succeeded, retry, AttemptOutcome::Failed] {
         let after = finish(h, attempt(&marked, 13, outcome)).await;
@@ -112,7 +113,7 @@ pub async fn delivery_in_flight_ends_with_its_endpoint(h: &mut Harness) {
     assert_cancelled(h, &[retried.key, marked.key, failed.key, taken.key]).await;
 }
 
-/// At a merchant's request, a cancelled delivery is sent to the endpoint in its current state.
+/// A merchant can request a cancelled delivery again. The delivery is then sent in the endpoint's current epoch.
 pub async fn cancelled_delivery_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -135,7 +136,8 @@ pub async fn cancelled_delivery_can_be_put_again(h: &mut Harness) {
     }
 }
 
-/// The delivery is still in flight to the endpoint in its earlier epoch. The attempt is logged, but its outcome does not end the delivery.
+/// The delivery is put again while an attempt of the earlier epoch is in flight. That attempt is logged, but its outcome does not end the
+/// delivery.
 pub async fn delivery_cancelled_in_flight_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -154,7 +156,7 @@ pub async fn delivery_cancelled_in_flight_can_be_put_again(h: &mut Harness) {
     assert_eq!((after.status, after.attempts.len()), (DeliveryStatus::Succeeded, 2));
 }
 
-/// The failure lasts from the first failed attempt until a success. Each epoch begins healthy.
+/// The failing period of an endpoint lasts from the first failed attempt until a success. Each epoch begins without one.
 pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, other) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -174,7 +176,7 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
         let failed = attempt(&claimed, now_s, AttemptOutcome::Failed);
         h.store.finish(vec![FinishedAttempt { health, ..failed }]).await.unwrap();
     }
-    // Several failures in one call are recorded once.
+    // Several failures in one call begin one failing period.
     put_tests(h, &other, 5, 0).await;
     let claimed = claim(h, &[&other], 10).await;
     let failing = |one| FinishedAttempt { health: Health::Failing, ..attempt(one, 11, AttemptOutcome::Failed) };
@@ -183,7 +185,7 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     let claimed = claim_one(h, &other, 12).await;
     assert_eq!(claimed.failing_since, Some(after_s(11)));
     finish(h, attempt(&claimed, 12, AttemptOutcome::Succeeded)).await;
-    // Outcomes apply in their order: after a success the failures begin anew.
+    // Outcomes apply in their order: a failure after a success begins a new failing period.
     put_tests(h, &other, 2, 13).await;
     let claimed = claim(h, &[&other], 20).await;
     let attempts = claimed.iter().zip([(21, Health::Healthy), (22, Health::Failing)]);
@@ -209,8 +211,8 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     assert_eq!(h.store.failing_since(queue_of(&other)).await.unwrap(), None);
 }
 
-/// Earlier deliveries and deliveries of later events wait. They are sent in the order of their due times after the endpoint is active
-/// again.
+/// While the endpoint is inactive, its deliveries wait, and so do those of new events. When the endpoint is active again, they are sent
+/// in the order of their due times.
 pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     let account = h.account().await.id;
     let (endpoint, calm) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
@@ -233,7 +235,7 @@ pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     waiting.retain(|key| key.id != taken.id);
     for now_s in [100, 200, 300] {
         let due = h.store.due_queues(after_s(now_s), None, 50).await.unwrap();
-        assert_eq!((due.due, due.backlog), (vec![queue_of(&calm)], 2), "neither due nor counted");
+        assert_eq!((due.due, due.backlog), (vec![queue_of(&calm)], 2), "the waiting ones do not count");
         assert_eq!(claim(h, &[&inactive], now_s).await, []);
         assert_eq!(h.store.cancel_stale(50).await.unwrap(), 0);
         for key in &waiting {

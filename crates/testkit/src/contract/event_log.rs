@@ -84,7 +84,7 @@ pub async fn events_of_one_resource_are_listed(h: &mut Harness) {
     assert_eq!(h.store.list_events_of(account, "chg_2", 50).await.unwrap(), []);
 }
 
-/// A cursor is an event of any type, and keeps its place while new events arrive.
+/// A cursor may be any event of the account, even of a type that the filter excludes. Its place stays the same while new events arrive.
 pub async fn walk_through_events_is_stable_while_events_arrive(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 9).await;
@@ -100,7 +100,7 @@ pub async fn walk_through_events_is_stable_while_events_arrive(h: &mut Harness) 
         assert_eq!(newer, Page { rows: expected, has_more: true }, "after {from}");
     }
 
-    // The forward reader returns all new events. The backward reader returns only events older than its first page's newest.
+    // The forward reader gets all new events. The backward reader gets only the events that existed at its first page.
     let (mut back, mut forth): (Vec<StoredEvent>, Vec<StoredEvent>) = (Vec::new(), Vec::new());
     let mut come = Vec::new();
     for round in 0.. {

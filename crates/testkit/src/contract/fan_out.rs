@@ -56,8 +56,8 @@ pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
     }
 }
 
-/// An ended endpoint gets no delivery, even if a charge names the endpoint. An endpoint of another account gets none
-/// either.
+/// A disabled or deleted endpoint gets no delivery, even if a charge names the endpoint. An endpoint of another account
+/// gets none either.
 pub async fn ended_and_foreign_endpoints_get_no_delivery(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let at = after_s(3);
@@ -97,7 +97,7 @@ pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
     assert_published(Some(Postback { endpoint: fresh(), ..postback.clone() }), &[&named, &wants_all]).await;
     assert_published(Some(Postback { url: a_webhook_url(), ..postback.clone() }), &[&named, &wants_all]).await;
 
-    // The endpoint moves, and another gets its address: both get a delivery.
+    // The endpoint gets a new address, and another endpoint gets the old address. Both get a delivery.
     let moved = Endpoint { url: a_webhook_url(), ..named.clone() };
     let unreserved = steps::move_endpoint(named.clone().delete(start()), start()).unreserve;
     h.good(ChangeSet { unreserve: unreserved, ..steps::update_endpoint(&moved, start()) }).await;
@@ -106,7 +106,7 @@ pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
     assert_published(Some(Postback { endpoint: fresh(), url: a_webhook_url() }), &[&wants_all]).await;
 }
 
-/// The endpoint that a charge names is stored with the charge and gets its events.
+/// The endpoint that a charge names is stored with the charge, and gets the charge's events.
 pub async fn charge_events_reach_the_endpoint_that_it_names(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, 0) };
@@ -196,7 +196,7 @@ pub async fn deliveries_match_events_under_load(h: &mut Harness) {
         let filter = EventFilter { kind: None, after_sequence: Some(0) };
         let events = walk_events(&*h.store, account, filter, 200).await;
         let last = h.store.last_sequence(account).await.unwrap();
-        assert!(events.iter().map(|event| event.sequence).eq(1..=last), "a gap");
+        assert!(events.iter().map(|event| event.sequence).eq(1..=last), "the sequence has a gap");
         let events: BTreeSet<EventId> = events.into_iter().map(|event| event.id).collect();
         for endpoint in endpoints.iter().filter(|endpoint| endpoint.account == account) {
             let made = deliveries(h, endpoint).await;
@@ -206,7 +206,7 @@ pub async fn deliveries_match_events_under_load(h: &mut Harness) {
     }
 }
 
-/// Events race with the end of an endpoint. Afterwards all its deliveries are cancelled, and none is due.
+/// Events race with the deletion of an endpoint. Afterwards all deliveries of the endpoint are cancelled, and none is due.
 pub async fn endpoint_ended_meanwhile_has_no_pending_delivery(h: &mut Harness) {
     let account = h.account().await.id;
     for slot in 0..4 {

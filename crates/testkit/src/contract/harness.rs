@@ -77,31 +77,31 @@ impl Harness {
         self.commit(change).await.unwrap()
     }
 
-    /// Opens an account and returns it as read back.
+    /// Stores a new account. Returns the account as stored, with version 1.
     pub async fn account(&self) -> Account {
         let account = an_account();
         self.good(steps::open_account(&account)).await;
         Account { version: 1, ..account }
     }
 
-    /// Stores the charge and returns it as read back.
+    /// Stores the charge. Returns the charge as stored, with version 1.
     pub async fn charge(&self, charge: Charge) -> Charge {
         self.good(steps::open_charge(&charge)).await;
         Charge { version: 1, ..charge }
     }
 
-    /// Stores a charge that waits for its payer and returns it as read back.
+    /// Stores a charge that waits for its payer. Returns the charge as stored, with version 1.
     pub async fn pending_charge(&self, account: AccountId) -> Charge {
         self.charge(pending_charge(account)).await
     }
 
-    /// Stores the payout without moving its money and returns it as read back.
+    /// Stores the payout without moving its money. Returns the payout as stored, with version 1.
     pub async fn payout(&self, payout: Payout) -> Payout {
         self.good(ChangeSet { transfers: Vec::new(), ..steps::open_payout(&payout) }).await;
         Payout { version: 1, ..payout }
     }
 
-    /// Funds the account, opens a payout and holds its money. Returns the payout as read back.
+    /// Funds the account, opens a payout and holds its money. Returns the payout as stored, with version 1.
     pub async fn held_payout(&self, account: AccountId) -> Payout {
         let payout = a_payout(account);
         self.fund(account, payout.terms.gross().unwrap().centavos()).await;
@@ -114,7 +114,7 @@ impl Harness {
         self.store.find_payout(payout.account, payout.id).await.unwrap().unwrap()
     }
 
-    /// Stores the refund without moving its money and returns it as read back.
+    /// Stores the refund without moving its money. Returns the refund as stored, with version 1.
     pub async fn refund(&self, refund: Refund) -> Refund {
         let write = Write::insert(refund.clone());
         self.good(steps::write(write, refund.created_at)).await;
@@ -126,8 +126,8 @@ impl Harness {
         self.store.find_refund(account, id).await.unwrap().unwrap()
     }
 
-    /// Stores the charge and a payment of exactly its amount. The creator's part waits for `release_delay_s` seconds. Returns the charge as
-    /// read back.
+    /// Stores the charge and credits a payment of exactly its amount. The part of the charge's account stays pending for `release_delay_s`
+    /// seconds. Returns the charge as read back.
     pub async fn paid_charge(&self, charge: Charge, release_delay_s: u32) -> Charge {
         let charge = self.charge(charge).await;
         let payment = a_payment(charge.terms.amount.centavos());
@@ -140,23 +140,23 @@ impl Harness {
         self.store.find_charge(charge.account, charge.id).await.unwrap().unwrap()
     }
 
-    /// Stores an endpoint in that slot of the account and returns it as read back.
+    /// Stores an endpoint in that slot of the account. Returns the endpoint as stored, with version 1.
     pub async fn endpoint(&self, account: AccountId, slot: u8) -> Endpoint {
         self.stored_endpoint(an_endpoint(account, slot)).await
     }
 
-    /// Stores the endpoint and returns it as read back.
+    /// Stores the endpoint. Returns the endpoint as stored, with version 1.
     pub async fn stored_endpoint(&self, endpoint: Endpoint) -> Endpoint {
         self.good(steps::open_endpoint(&endpoint)).await;
         Endpoint { version: 1, ..endpoint }
     }
 
-    /// Moves money from the settlement account to the account.
+    /// Moves money from the main acquirer's settlement account to the available money of the account.
     pub async fn fund(&self, account: AccountId, centavos: i64) {
         self.good(steps::transfer(income(account, centavos))).await;
     }
 
-    /// Returns the balances of the account's buckets, in centavos.
+    /// Returns the balances of the account's buckets in centavos: available, pending, blocked, in transit.
     pub async fn balances(&self, account: AccountId) -> [i64; 4] {
         let Balances { available, pending, blocked, in_transit } = self.store.balances(account).await.unwrap();
         [available, pending, blocked, in_transit].map(Money::centavos)
@@ -170,19 +170,19 @@ impl Harness {
     }
 }
 
-/// Returns a transfer of money from the acquirer's settlement account.
+/// Returns a transfer from the main acquirer's settlement account to the available money of the account.
 pub(super) fn income(account: AccountId, centavos: i64) -> Transfer {
     let from = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
     movement(from, merchant(account, Bucket::Available), centavos, Overdraft::Allowed)
 }
 
-/// Returns a transfer that starts a payout and requires cover.
+/// Returns a transfer from available to in transit, as at the start of a payout. The transfer requires cover.
 pub(super) fn hold(account: AccountId, centavos: i64) -> Transfer {
     let from = merchant(account, Bucket::Available);
     movement(from, merchant(account, Bucket::InTransit), centavos, Overdraft::Forbidden)
 }
 
-/// Returns the refusal of a transfer from an account with this balance in centavos.
+/// Returns the error of a transfer without cover from a bucket with a balance of that many centavos.
 pub(super) fn not_covered(account: AccountId, bucket: Bucket, centavos: i64) -> CommitError {
     let available = Money::from_centavos(centavos);
     CommitError::NotCovered { account: merchant(account, bucket), available }
@@ -278,7 +278,7 @@ pub(super) async fn walk_deliveries(
     walk(50, |delivery: &Delivery| delivery.id, read).await
 }
 
-/// Returns the number of accepted change sets. Every other one must have the expected refusal.
+/// Returns the number of accepted change sets. Asserts that every refusal is as `expected`.
 pub(super) fn winners(outcomes: &[Result<Committed, CommitError>], expected: impl Fn(&CommitError) -> bool) -> usize {
     let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
     for refused in refused {

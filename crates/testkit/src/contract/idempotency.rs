@@ -11,7 +11,7 @@ use super::harness::after_s;
 use super::probe::{Probe, take};
 use crate::builders::{start, steps};
 
-/// The new record has fence 1. The end of its lease is also its due time, when a worker resumes the request.
+/// The new record has fence 1. Its lease ends at its due time. From then on a worker may resume the request.
 pub async fn first_use_of_key_creates_its_record(h: &mut Harness) {
     let (name, record) = taken(h, "the-first-use").await;
     let expected = IdempotencyRecord {
@@ -108,7 +108,7 @@ pub async fn record_is_answered_once(h: &mut Harness) {
     }
 }
 
-/// The bodies are empty, binary and long. Each is stored once together with a new record, and once for a record that waits.
+/// The bodies are empty, binary and long. Each body is stored once together with a new record, and once for an existing record.
 pub async fn answer_is_read_back_byte_for_byte(h: &mut Harness) {
     let account = h.account().await;
     let bodies = [Vec::new(), (0..=u8::MAX).collect(), "\u{1F980}".repeat(20_000).into_bytes()];

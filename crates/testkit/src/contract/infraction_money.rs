@@ -21,7 +21,7 @@ use crate::builders::{
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// The block opens and ends with a won, cancelled or lost infraction, and events report both.
+/// The block opens with its infraction, and ends when the infraction is won, cancelled or lost. Events report both steps.
 pub async fn infraction_is_opened_and_resolved(h: &mut Harness) {
     for (settle, balances, status, event) in [
         (WIN, [940, 0, 0, 0], InfractionStatus::Won, EventType::InfractionWon),
@@ -45,7 +45,7 @@ pub async fn infraction_is_opened_and_resolved(h: &mut Harness) {
 
         let change = case.settle(h, opened.id, settle).await;
         h.good(change.clone()).await;
-        assert_eq!(h.commit(change).await, Err(CommitError::Stale), "once");
+        assert_eq!(h.commit(change).await, Err(CommitError::Stale), "resolved once");
         let settled = case.infraction(h, opened.id).await;
         assert_eq!((settled.state.status(), h.balances(charge.account).await), (status, balances));
         assert_eq!(h.store.find_block(charge.account, opened.id).await.unwrap(), None);
@@ -56,7 +56,8 @@ pub async fn infraction_is_opened_and_resolved(h: &mut Harness) {
     }
 }
 
-/// The charge is refunded. The endpoint that the charge names gets the event of the refund, but not the events of the infraction.
+/// A refund and a lost infraction together return the whole charge, so its state becomes `Refunded`. The endpoint that the charge names
+/// gets the event `ChargeRefunded`, but not the events of the infraction.
 pub async fn charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
     let account = h.account().await.id;
     let deaf = Endpoint { subscription: subscribed(&[EventType::RefundFailed]), ..an_endpoint(account, 0) };
@@ -103,7 +104,8 @@ pub async fn lost_infraction_closes_its_shortfall(h: &mut Harness) {
     assert_eq!((charge.refunds.done.centavos(), charge.state.status()), (350, ChargeStatus::Paid));
 }
 
-/// Blocks and returns together never exceed the amount of the Pix. Money that one infraction frees is available to the next.
+/// Blocks and returns together never exceed the amount of the Pix. When an infraction ends without a loss, the limits of the later ones
+/// rise.
 pub async fn several_infractions_share_a_pix(h: &mut Harness) {
     let case = Case::paid(h).await;
     let account = case.account();
@@ -152,7 +154,7 @@ pub async fn repeated_callbacks_open_an_infraction_once(h: &mut Harness) {
     assert_eq!(case.charge(h).await.open_infractions, 1);
 }
 
-/// Of several concurrent disputes one is opened at a time. Each blocks at most the part of the Pix that the earlier ones leave.
+/// Of several concurrent disputes, one is opened at a time. Each dispute blocks at most the part of the Pix that the earlier ones leave.
 pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness) {
     let case = Case::paid(h).await;
     h.fund(case.account(), 5_000).await;
@@ -177,7 +179,7 @@ pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness)
     }
 }
 
-/// The first outcome resolves the infraction; every later outcome is refused.
+/// The first outcome resolves the infraction. Every later outcome is refused.
 pub async fn infraction_with_racing_outcomes_has_one(h: &mut Harness) {
     for _ in 0..4 {
         let case = Case::paid(h).await;
@@ -262,7 +264,7 @@ struct Case {
 }
 
 impl Case {
-    /// Pays R$ 10.00, of which R$ 9.40 are credited.
+    /// Stores a charge of R$ 10.00 that is paid. After the fee, R$ 9.40 are credited to the account.
     async fn paid(h: &Harness) -> Self {
         let account = h.account().await.id;
         let charge = h.pending_charge(account).await;
@@ -301,7 +303,7 @@ impl Case {
         self.infraction(h, new.id).await
     }
 
-    /// Returns the change set that resolves the infraction in its current state.
+    /// Reads the infraction with its block, and returns the change set that resolves it by `settle`.
     async fn settle(&self, h: &Harness, id: InfractionId, settle: Settle) -> ChangeSet {
         let (charge, infractions) = (self.charge(h).await, self.infractions(h).await);
         let block = h.store.find_block(self.account(), id).await.unwrap().unwrap();
@@ -311,7 +313,7 @@ impl Case {
     }
 }
 
-/// Returns the types of the account's events, in order.
+/// Returns the types of the account's events, oldest first.
 async fn kinds(h: &Harness, charge: &Charge) -> Vec<EventType> {
     let filter = EventFilter { kind: None, after_sequence: Some(0) };
     walk_events(&*h.store, charge.account, filter, 50).await.iter().map(|event| event.kind).collect()

@@ -24,7 +24,7 @@ use crate::builders::{
 /// Instants in seconds, in an order that no list returns.
 const ORDER_S: [i64; 5] = [40, 10, 30, 50, 20];
 
-/// Infractions are read by their accounts, and without an account for operators.
+/// An infraction is found with its own account and its id. Operators find it by its id alone.
 pub async fn infractions_come_back_in_every_state(h: &mut Harness) {
     let (charge, other) = (charge(h).await, h.account().await.id);
     for status in InfractionStatus::ALL {
@@ -37,7 +37,7 @@ pub async fn infractions_come_back_in_every_state(h: &mut Harness) {
 }
 
 /// The infractions have the longest texts, many scripts, every situation, the greatest amounts, and very early and late
-/// instants. Others have no optional value.
+/// instants. Some infractions have no optional values.
 pub async fn extreme_infractions_come_back(h: &mut Harness) {
     for infraction in extremes(&charge(h).await) {
         let written = stored(h, infraction).await;
@@ -132,7 +132,7 @@ pub async fn infractions_are_listed_newest_first(h: &mut Harness) {
     assert!(older.rows.iter().all(|older| older.id < between));
 }
 
-/// The list has the infractions of all accounts, newest first. Ended infractions need no review.
+/// The list has the unresolved infractions in review, of all accounts, newest first.
 pub async fn infractions_for_review_are_walked_by_their_ids(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut expected = Vec::new();
@@ -173,8 +173,8 @@ pub async fn infractions_of_a_pix_are_found(h: &mut Harness) {
     assert_eq!(h.store.list_infractions_of_pix(one.account, &unknown).await.unwrap(), []);
 }
 
-/// The walk has the order of the openings, from any cursor on. Infractions with the same opening are in the order of
-/// their ids.
+/// The list has the acquirer's unresolved infractions in the order of their openings. Infractions with the same instant
+/// of opening are in the order of their ids. A cursor need not be an existing infraction.
 pub async fn open_infractions_are_walked_by_their_beginning(h: &mut Harness) {
     let charge = charge(h).await;
     let mut open = Vec::new();
@@ -235,8 +235,8 @@ pub async fn due_infractions_come_longest_overdue_first(h: &mut Harness) {
     assert_eq!(h.store.list_due_infractions(after_s(1_000), 50).await.unwrap(), due);
 }
 
-/// The infractions are open, have no defense, and have a deadline after `from` and before `until`. The nearest deadline
-/// comes first.
+/// The list has open infractions without a defense whose deadline is after `from` and before `until`. The nearest
+/// deadline comes first.
 pub async fn undefended_infractions_come_nearest_deadline_first(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut waiting = Vec::new();
@@ -300,13 +300,13 @@ pub async fn positions_move_on(h: &mut Harness) {
     assert_eq!(h.commit(update(&unknown)).await, Err(CommitError::Stale));
 }
 
-/// Stores a charge for infractions. The charge itself is not changed by them.
+/// Stores a charge for infractions. The infractions of these tests do not change the charge.
 async fn charge(h: &Harness) -> Charge {
     let account: AccountId = h.account().await.id;
     h.charge(pending_charge(account)).await
 }
 
-/// Stores the infraction without a block and returns it as read back.
+/// Stores the infraction without a block. Returns the infraction as stored, with version 1.
 async fn stored(h: &Harness, infraction: Infraction) -> Infraction {
     let write = Write::insert(infraction.clone());
     h.good(steps::write(write, infraction.created_at)).await;

@@ -48,7 +48,7 @@ pub async fn has_more_is_exact_at_every_limit(h: &mut Harness) {
     }
 }
 
-/// Newer rows never move older ones to another page.
+/// New rows that are stored between two pages do not change the pages of older rows.
 pub async fn walk_is_stable_while_rows_arrive(h: &mut Harness) {
     let account = h.account().await.id;
     let written = fill(h, account, 20).await;
@@ -146,7 +146,7 @@ pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
     assert_eq!(h.store.list_accounts(Some(Kyc::Approved), all).await.unwrap().rows, written);
 }
 
-/// The list has at most 200 keys, only of that account.
+/// The list has the newest 200 API keys of the account, and no keys of other accounts.
 pub async fn newest_keys_are_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     h.good(steps::add_key(&a_key(other))).await;
@@ -163,7 +163,7 @@ async fn charges(h: &Harness, account: AccountId, limit: u32, starting_after: Op
     h.store.list_charges(account, page).await.unwrap()
 }
 
-/// Stores further charges and returns them as read back, oldest first.
+/// Stores that many new charges. Returns the charges as stored, with version 1, oldest first.
 async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<Charge> {
     let charges: Vec<_> = (0..count).map(|_| pending_charge(account)).collect();
     let outcomes = all_at_once(&h.store, charges.iter().map(steps::open_charge).collect()).await;

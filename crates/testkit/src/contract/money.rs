@@ -1,4 +1,4 @@
-//! Money: credited once, covered to the centavo, moved in order.
+//! Money: a payment is credited once, cover is exact to the centavo, and transfers apply in their order.
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::ledger::{Bucket, Overdraft, SystemAccount};
@@ -10,13 +10,13 @@ use super::harness::{after_s, hold, income, merchant, movement, not_covered};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payment, main_acquirer, start, steps};
 
-/// The part of the payment beyond the charge's amount is credited in full.
+/// The part of the payment beyond the charge's amount is credited without a fee, and so is a second payment.
 pub async fn payment_is_credited_less_its_fee(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
     let payment = a_payment(1_001);
     let confirm = steps::confirm_payment(&charge, payment.clone(), after_s(1));
-    assert_eq!(h.good(confirm).await.sequences, [1, 2], "paid, and paid too much");
+    assert_eq!(h.good(confirm).await.sequences, [1, 2], "one event of the payment, one of the excess");
     assert_eq!(h.balances(account.id).await, [941, 0, 0, 0]);
     assert_eq!(h.audit().await, 6, "two entries for each of three transfers");
     let paid = h.store.find_charge(account.id, charge.id).await.unwrap().unwrap();
@@ -30,7 +30,7 @@ pub async fn payment_is_credited_less_its_fee(h: &mut Harness) {
     assert_eq!(h.balances(account.id).await, [946, 0, 0, 0]);
 }
 
-/// A repeat is refused even if it is judged on the paid charge, or names another charge.
+/// A second credit of the same Pix is refused, also if it is decided on the paid charge, or is for another charge.
 pub async fn repeated_payment_is_credited_once(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
@@ -64,7 +64,7 @@ pub async fn cover_is_exact_to_the_centavo(h: &mut Harness) {
     assert_eq!(h.balances(account.id).await, [0, 0, 0, 1_000]);
 }
 
-/// Money that arrives first covers later transfers, but not earlier ones.
+/// A credit covers the later transfers of its change set, but not the earlier transfers.
 pub async fn cover_is_judged_in_the_order_of_transfers(h: &mut Harness) {
     let account = h.account().await;
     let transfers = vec![income(account.id, 500), hold(account.id, 300), hold(account.id, 200)];
@@ -77,7 +77,7 @@ pub async fn cover_is_judged_in_the_order_of_transfers(h: &mut Harness) {
     assert_eq!(h.audit().await, 6);
 }
 
-/// A transfer without cover is the only defect of the change set.
+/// The change set has one defect, a transfer without cover. Nothing of the change set is stored.
 pub async fn uncovered_money_leaves_nothing(h: &mut Harness) {
     let account = h.account().await;
     let refused = refused_without_a_trace(h, account.id, |change| {
@@ -101,7 +101,7 @@ pub async fn buckets_cover_only_their_own_transfers(h: &mut Harness) {
     let refused = h.commit(between(Bucket::Blocked, Bucket::Available, 29)).await;
     assert_eq!(refused, Err(not_covered(account.id, Bucket::Blocked, 28)));
     let report = h.store.verify_ledger().await.unwrap();
-    assert!(!report.differences.is_empty(), "no money waits for a release, and no block holds money");
+    assert!(!report.differences.is_empty(), "pending money without a release, blocked money without a block");
     h.good(between(Bucket::Blocked, Bucket::Available, 28)).await;
     h.good(between(Bucket::Pending, Bucket::Available, 370)).await;
 }
@@ -115,7 +115,7 @@ pub async fn greatest_amount_moves(h: &mut Harness) {
     assert_eq!(h.balances(account.id).await, [0, 0, 0, i64::MAX]);
 }
 
-/// A balance never wraps, and the store continues to work.
+/// A balance never overflows: the change set is refused, and the store continues to work.
 pub async fn balance_out_of_range_is_refused(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, i64::MAX).await;
@@ -131,7 +131,7 @@ pub async fn balance_out_of_range_is_refused(h: &mut Harness) {
     }
 }
 
-/// Merchants move different rows of one system account. The balance is their sum.
+/// A system account has one row per merchant. Its balance is the sum of these rows.
 pub async fn system_balance_is_the_sum_of_its_rows(h: &mut Harness) {
     let fees = SystemAccount::Fees;
     let before = h.store.system_balance(&fees).await.unwrap().centavos();

@@ -1,4 +1,4 @@
-//! The money of payouts: held with the payout, returned once, spent once.
+//! The money of payouts: held when the payout is stored, then spent once or returned once.
 
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::Bucket;
@@ -12,7 +12,7 @@ use crate::builders::{a_payment, a_payout, a_return_id, an_end_to_end_id, an_ext
 /// The number of concurrent callers.
 const CALLERS: usize = 64;
 
-/// Amount and fee leave `available`, and reach their destinations.
+/// Amount and fee move from `available` to `in_transit`. When the payout completes, both leave the account.
 pub async fn payout_is_held_and_completed(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_000).await;
@@ -51,7 +51,7 @@ pub async fn failed_payout_returns_all_money(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [1_050, 0, 0, 0]);
 }
 
-/// The external id of the payout is free until the retry. Its instruction id is never free.
+/// While the payout is abandoned, its external id is free. Its instruction id stays reserved.
 pub async fn abandoned_payout_is_tried_again(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_100).await;
@@ -106,7 +106,7 @@ pub async fn uncovered_payout_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [0, 0, 0, 1_050]);
 }
 
-/// The balance covers exactly one payout. The others leave no trace.
+/// The balance covers exactly one of the payouts. The refused payouts leave no trace.
 pub async fn last_money_covers_one_of_many_payouts(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 2_099).await;
@@ -145,7 +145,7 @@ pub async fn payout_with_racing_outcomes_has_one(h: &mut Harness) {
     assert_eq!(h.store.last_sequence(account).await.unwrap(), 8);
 }
 
-/// A return is credited once by its return id. The fee is not returned, and the last part reverses the payout.
+/// Each return id is credited once. The fee is not returned. When the whole amount is returned, the payout is `Reversed`.
 pub async fn payout_return_is_credited_once(h: &mut Harness) {
     let account = h.account().await.id;
     let payout = h.held_payout(account).await;
@@ -157,7 +157,7 @@ pub async fn payout_return_is_credited_once(h: &mut Harness) {
     assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
     let returned = h.read_payout(&payout).await;
     assert_eq!((returned.returned.centavos(), returned.state.status()), (400, PayoutStatus::Completed));
-    // The same return is refused too if it is decided on the current version of the payout.
+    // The return id is refused also if the change set has the current version of the payout.
     let taken = CommitError::Taken { key: ReservationKey::ReturnId(first.clone()), by: payout.id.to_string() };
     assert_eq!(h.commit(part(&returned, 600)).await, Err(taken));
     assert_eq!(h.balances(account).await, [400, 0, 0, 0]);
@@ -169,7 +169,7 @@ pub async fn payout_return_is_credited_once(h: &mut Harness) {
     assert_eq!(h.read_payout(&payout).await.state.status(), PayoutStatus::Reversed);
 }
 
-/// The same Pix leaves one account and pays the charge of another, where it is a payment and not a return.
+/// The Pix of one account's payout pays the charge of another account. There the Pix is credited as a payment, not as a return.
 pub async fn payout_may_pay_a_charge_of_another_account(h: &mut Harness) {
     let (payer, shop) = (h.account().await.id, h.account().await.id);
     let payout = h.held_payout(payer).await;

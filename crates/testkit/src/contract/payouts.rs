@@ -18,7 +18,7 @@ use super::harness::{after_s, all_at_once, walk};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payout, an_end_to_end_id, fresh, payout_in_status, payout_terms, steps};
 
-/// Each state is inserted and read as version 1, by id and by instruction id.
+/// A payout in each state is inserted, and read back with version 1 by its id and by its instruction id.
 pub async fn payouts_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await.id;
     for status in PayoutStatus::ALL {
@@ -28,7 +28,7 @@ pub async fn payouts_come_back_in_every_state(h: &mut Harness) {
 }
 
 /// The payouts have every kind of key, the greatest amounts, the longest texts, many scripts, and very early and
-/// late instants. Others have no optional value.
+/// late instants. Some payouts have no optional values.
 pub async fn extreme_payouts_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     for (terms, created_at) in extreme_terms() {
@@ -81,8 +81,8 @@ pub async fn stale_payout_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.store.find_payout_by_instruction_id(&never.instruction_id()).await.unwrap(), None);
 }
 
-/// Invisible payouts and payouts of other accounts are not listed and do not set `has_more`. Only the owner finds an
-/// invisible payout by its id.
+/// Invisible payouts and payouts of other accounts are not listed and do not set `has_more`. By its id, an invisible
+/// payout is found with its own account only.
 pub async fn invisible_and_foreign_payouts_are_not_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut visible = Vec::new();
@@ -129,8 +129,8 @@ pub async fn pages_of_payouts_are_complete_and_stable(h: &mut Harness) {
     assert_eq!(unknown, Page { rows: Vec::new(), has_more: false });
 }
 
-/// The list has the open payouts of all accounts. A look-up without a result postpones a payout, and an outcome removes
-/// it from the list.
+/// The list has the open payouts of all accounts. A poll without an outcome postpones a payout. An outcome removes the
+/// payout from the list.
 pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut open = Vec::new();
@@ -189,7 +189,7 @@ async fn payouts(h: &Harness, account: AccountId, page: PageRequest<PayoutId>) -
     h.store.list_payouts(account, page).await.unwrap()
 }
 
-/// Stores further sent payouts and returns them as read back, oldest first.
+/// Stores that many sent payouts. Returns the payouts as stored, with version 1, oldest first.
 async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<Payout> {
     let sent = || payout_in_status(a_payout(account), PayoutStatus::Processing);
     let payouts: Vec<_> = (0..count).map(|_| sent()).collect();

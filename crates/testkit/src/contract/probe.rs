@@ -66,7 +66,7 @@ impl Probe {
         }
         let found = store.find_charge(self.account, self.charge.id).await.unwrap();
         assert!(found.is_some(), "record");
-        // An infraction may have seized the money at once.
+        // A block of the test may have blocked the credited money at once, so only the sum of all buckets is compared.
         let all: i64 = harness.balances(self.account).await.iter().sum();
         assert_eq!(all, self.balances.iter().sum::<i64>() + 77, "money");
         assert_eq!(self.dispute.read(harness).await, Some((0, 0)), "block");
@@ -83,7 +83,8 @@ impl Probe {
     }
 }
 
-/// Asserts that the change set is refused after `spoil`, leaves no trace, and is accepted without `spoil`.
+/// Asserts that the change set of [`Probe::prepare`] is refused after `spoil`, leaves no trace, and is accepted without `spoil`.
+/// Returns the error of the refusal.
 pub(super) async fn refused_without_a_trace(
     harness: &Harness,
     account: AccountId,
@@ -92,7 +93,7 @@ pub(super) async fn refused_without_a_trace(
     let (probe, change) = Probe::prepare(harness, account).await;
     let mut spoilt = change.clone();
     spoil(&mut spoilt);
-    assert_ne!(spoilt, change, "the probe must change the change set");
+    assert_ne!(spoilt, change, "`spoil` must change the change set");
     let refused = harness.commit(spoilt).await.unwrap_err();
     probe.assert_absent(harness).await;
     harness.good(change).await;
@@ -100,7 +101,7 @@ pub(super) async fn refused_without_a_trace(
     refused
 }
 
-/// Returns the change set that leases the idempotency record of the account's key `text`.
+/// Returns the change set of the first use of the idempotency key `text`: a new record with a lease.
 pub(super) fn take(account: AccountId, text: &str, resource: &str) -> ChangeSet {
     let name = steps::idempotency_ref(account, text);
     ChangeSet {

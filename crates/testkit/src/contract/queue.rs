@@ -15,7 +15,7 @@ use super::event_log::stored;
 use super::harness::{after_s, walk, walk_deliveries};
 use crate::builders::{a_test_delivery, an_event, queue_of, start, steps};
 
-/// A delivery is claimed from its due time on. The claim returns the stored event and everything that an attempt needs.
+/// A delivery is claimed from its due time on. The claim returns the stored event and everything else that an attempt needs.
 pub async fn due_delivery_is_claimed_once(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -80,7 +80,7 @@ pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
     assert_eq!(claim(h, &[&one, &two], 1_000).await, []);
 }
 
-/// The limit applies to several claims together. A finished delivery or an expired lease frees its slot.
+/// All claims of an endpoint's deliveries share its slots. A finished delivery or an expired lease frees its slot.
 pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
     let account = h.account().await.id;
     let [busy, calm] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
@@ -138,11 +138,11 @@ pub async fn delivery_with_expired_lease_is_claimed_again(h: &mut Harness) {
     assert_eq!(read(h, key).await, done);
     assert_eq!(claim(h, &[&endpoint], 1_000).await, []);
     put_one(h, &endpoint).await;
-    assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "a resend changes no failing period");
+    assert_eq!(claim_one(h, &endpoint, 2_000).await.failing_since, None, "late outcomes set no failing period");
 }
 
-/// If the time of a retry or the end of a lease is further ahead than a correct clock writes, the next call of `due_queues` makes the
-/// delivery due.
+/// The due time of a retry, or the end of a lease, may be further ahead than a correct clock writes. Then a call of `due_queues` makes
+/// the delivery due.
 pub async fn deliveries_put_off_by_a_wrong_clock_are_due(h: &mut Harness) {
     let account = h.account().await.id;
     let ahead_s = CLOCK_DIFFERENCE.as_secs();
@@ -297,7 +297,7 @@ pub async fn deliveries_are_listed_by_their_endpoint(h: &mut Harness) {
     }
 }
 
-/// A resend is due at once with the whole schedule, after any outcome. For a delivery in flight, the resend follows the attempt.
+/// A resend is due at once, with a new schedule of retries, after any outcome. For a delivery in flight, the resend follows the attempt.
 pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint: Endpoint = h.endpoint(account, 0).await;
@@ -327,7 +327,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
         );
         let claimed = claim_one(h, &endpoint, now_s + 8).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence + 1));
-        // The outcome is never reported: the delivery is due once after its lease.
+        // Here the node never reports the outcome. The delivery is due once when the lease ends, in spite of the resend.
         assert_eq!(h.store.put(vec![again(now_s + 9)], None).await.unwrap().unwrap(), [made.id]);
         let claimed = claim_one(h, &endpoint, now_s + 8 + LEASE_S).await;
         assert_eq!((claimed.key.id, claimed.tries, claimed.fence), (made.id, 1, fence + 2));
@@ -335,7 +335,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
         assert_eq!(claim(h, &[&endpoint], now_s + 10 + LEASE_S).await, []);
         let at_s = now_s + 11 + LEASE_S;
         assert_eq!(h.store.put(vec![again(at_s)], None).await.unwrap().unwrap(), [made.id]);
-        // A repeated report has no effect, because that claim is over.
+        // A second report of the same attempt has no effect, because its claim is over.
         let delivery = finish(h, attempt(&claimed, now_s + 9 + LEASE_S, outcome)).await;
         assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Pending, Some(after_s(at_s))));
         assert_eq!(delivery.created_at, made.created_at);
@@ -350,7 +350,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
     assert_eq!(h.store.list_deliveries_of_event(account, event.id).await.unwrap().len(), 2);
 }
 
-/// Only tests and resends count towards the limit, not deliveries of new events. A call adds all of its deliveries or none.
+/// Only test deliveries and resends count towards the limit, not deliveries of new events. A call adds all of its deliveries or none.
 pub async fn put_beyond_the_limit_adds_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);

@@ -34,7 +34,7 @@ pub async fn racing_nodes_claim_each_delivery_once(h: &mut Harness) {
     assert_each_once(h, &endpoints, &tally).await;
 }
 
-/// While the nodes work, the test publishes events and updates the endpoints.
+/// While the nodes work, the test publishes events and updates the endpoints. Each delivery is still claimed once.
 pub async fn racing_nodes_lose_no_delivery_of_new_events(h: &mut Harness) {
     let endpoints = endpoints(h, 3).await;
     let tally = Tally::default();
@@ -66,7 +66,7 @@ struct Tally {
     finished: Arc<AtomicUsize>,
 }
 
-/// Creates endpoints, each of its own account.
+/// Stores endpoints, each in a new account.
 async fn endpoints(h: &Harness, count: u8) -> Vec<Endpoint> {
     let mut endpoints = Vec::new();
     for slot in 0..count {
@@ -76,7 +76,7 @@ async fn endpoints(h: &Harness, count: u8) -> Vec<Endpoint> {
     endpoints
 }
 
-/// Runs all nodes, which claim, try and finish deliveries until `all` deliveries are finished.
+/// Runs all nodes. They claim and finish deliveries until `all` deliveries are finished.
 async fn work(h: &Harness, endpoints: &[Endpoint], all: usize, tally: &Tally) {
     let queues: Vec<EndpointQueue> = endpoints.iter().map(queue_of).collect();
     let mut nodes = JoinSet::new();

@@ -47,7 +47,7 @@ pub async fn external_id_goes_to_one_of_many_callers(h: &mut Harness) {
     assert_eq!(listed(h, account.id).await, [winner.id]);
 }
 
-/// The balance covers exactly one payout.
+/// The balance covers exactly one payout, so one caller succeeds.
 pub async fn last_money_goes_to_one_of_many_callers(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, 1_999).await;
@@ -74,7 +74,7 @@ pub async fn repeated_callbacks_credit_a_payment_once(h: &mut Harness) {
     assert_eq!(h.store.last_sequence(account.id).await.unwrap(), 1);
 }
 
-/// Refused and correct change sets are mixed. Each correct one is stored, and no refused one is.
+/// Callers commit correct and wrong change sets at the same time. Each correct change set is stored, and no wrong one.
 pub async fn refused_change_sets_do_not_affect_neighbors(h: &mut Harness) {
     let account = h.account().await;
     let known = h.pending_charge(account.id).await;

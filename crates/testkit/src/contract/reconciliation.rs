@@ -19,12 +19,12 @@ use crate::builders::{
     payout_in_status, start, steps, withdrawal_in_status,
 };
 
-/// The list has only payments of the acquirer, by instant of receipt and end-to-end id. The instant of the credit and the payment's role do
-/// not matter.
+/// The list has only payments of the acquirer, in the order of their instants of receipt and then their end-to-end ids. The instant of
+/// the credit and the payment's role do not matter.
 pub async fn payments_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await, h.account().await];
     let mut written = Vec::new();
-    // The second of receipt and the tail of the id. Tails are in the order of bytes: digits, upper case, lower case.
+    // The second of receipt and the tail of the end-to-end id. Ids sort by bytes: digits, upper case, lower case.
     let tails = [(7, "a0"), (3, "20"), (9, "b"), (3, "01"), (5, "A0"), (7, "A9"), (3, "aa"), (6, "Ba"), (4, "9z")];
     let roles = [(1_000, PaymentRole::Settles), (30, PaymentRole::Extra), (999, PaymentRole::Short)];
     let shared = tails.map(|(second, tail)| (second, tail, main_acquirer()));
@@ -84,7 +84,7 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
             assert!(walked.iter().eq(expected.iter().copied()), "{from_s} to {until_s}, limit {limit}: {walked:#?}");
         }
     }
-    // The cursor need not exist.
+    // The cursor need not be an existing payment.
     let after = Some((after_s(3), named("2Z")));
     let page = h.store.list_payments_between(&main, after_s(1), after_s(10), after, 1).await.unwrap();
     assert!(page.iter().eq(written.iter().skip(2).take(1)), "the third of one instant");
@@ -136,7 +136,7 @@ pub async fn payouts_are_listed_in_order(h: &mut Harness) {
     assert_eq!(h.store.find_acquirers(at(0), after_all).await.unwrap(), [main]);
 }
 
-/// The lists have only the records of the processor: payments by instant and id, withdrawals by id.
+/// The lists have only the records of the processor. Payments are in the order of instant and id, withdrawals in the order of id.
 pub async fn crypto_records_of_a_span_are_listed_in_order(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let (main, other) = (main_acquirer(), other());

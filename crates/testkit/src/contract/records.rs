@@ -1,4 +1,4 @@
-//! Accounts, keys and callbacks are read back exactly as written, and change only in their changeable fields.
+//! Accounts, API keys and callbacks are read back exactly as written, and change only in their changeable fields.
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::rate::parse_spread;
@@ -18,7 +18,7 @@ use super::Harness;
 use super::harness::after_s;
 use crate::builders::{a_callback, a_key, a_position, an_account, fresh, start, steps};
 
-/// The key selects the type, and every column of the key counts.
+/// The kind of the key selects the type of the record. A key with one different column finds no other record.
 pub async fn records_are_found_by_their_keys(h: &mut Harness) {
     let [account, other] = [h.account().await, h.account().await];
     let charge = h.pending_charge(account.id).await;
@@ -45,7 +45,7 @@ pub async fn accounts_come_back(h: &mut Harness) {
     assert_reads(h, &account).await;
 }
 
-/// The accounts have every status, feature, fee rule and limit.
+/// The accounts have the greatest and smallest values, every feature, and a fee rule for each operation.
 pub async fn extreme_accounts_come_back(h: &mut Harness) {
     for account in extreme_accounts() {
         h.good(steps::open_account(&account)).await;
@@ -71,7 +71,7 @@ pub async fn accounts_come_back_changed(h: &mut Harness) {
     }
 }
 
-/// Each key is found by its prefix, with its account.
+/// Each API key is found by its prefix, and is returned with its account.
 pub async fn keys_come_back_with_their_account(h: &mut Harness) {
     let account = h.account().await;
     h.account().await;
@@ -102,7 +102,7 @@ pub async fn keys_come_back_with_their_account(h: &mut Harness) {
     assert_eq!(h.store.find_key(&unknown).await.unwrap(), None);
 }
 
-/// A key is read back with another expiry, and after its revocation.
+/// An API key is read back with another expiry, and after its revocation.
 pub async fn keys_come_back_changed(h: &mut Harness) {
     let account = h.account().await;
     let mut key = a_key(account.id);
@@ -221,7 +221,7 @@ pub async fn unmatched_callbacks_are_listed_and_counted(h: &mut Harness) {
     assert_eq!((after[0] - before[0], after[1] - before[1]), (1, 2));
 }
 
-/// A waiting or unmatched callback is found by its acquirer and its body, which names the objects. The body may have any length.
+/// A waiting or unmatched callback is found by its acquirer and its body, the identifiers in the callback. The body may have any length.
 pub async fn open_callbacks_are_found_by_their_names(h: &mut Harness) {
     let other = AcquirerName::parse("other").unwrap();
     for (state, length) in

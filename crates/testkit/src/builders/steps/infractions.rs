@@ -1,5 +1,5 @@
-//! The change sets of an infraction's steps, with the effects of each step on the charge, on the other infractions of
-//! the Pix, and on their blocks.
+//! The change sets of an infraction's steps. Each has all effects of its step: on the charge, on the other infractions
+//! of the Pix, and on the blocks of all these infractions.
 
 use cais_domain::infraction::{Disputed, Infraction, InfractionChange, InfractionStep, NewInfraction};
 use cais_ports::{ChangeSet, Reservation, ReservationKey, ResourceRenderer as _, Write};
@@ -9,7 +9,7 @@ use super::super::records::right;
 use super::{charge_event_of, event_of, write};
 use crate::representation::TextRepresentation;
 
-/// Returns the change set that opens an infraction on the Pix of `disputed`, with the effects that the domain decides.
+/// Returns the change set that opens an infraction on the Pix of `disputed`. [`Infraction::open`] decides the effects.
 /// The change set also reserves the acquirer's id of the infraction.
 #[must_use]
 pub fn open_infraction(report: &NewInfraction, disputed: Disputed<'_>, at: Timestamp) -> ChangeSet {

@@ -1,4 +1,7 @@
 //! The change sets of the common steps, as the use cases build them.
+//!
+//! The creation of an order has two commits. Commit 1 stores the order before the request to the acquirer. Commit 2
+//! stores the outcome of the request, and the response for repeats.
 
 mod infractions;
 mod payouts;
@@ -119,7 +122,7 @@ pub fn create_charge(charge: &Charge, name: IdempotencyRef) -> ChangeSet {
     ChangeSet { idempotency: Some(IdempotencyChange::Take(record)), ..open_charge(charge) }
 }
 
-/// Returns commit 2 of a creation: the charge as issued, and the stored response, which requires the record's `fence`.
+/// Returns commit 2 of a creation: the issued charge and the response. Commit 2 fails unless `fence` is the record's.
 #[must_use]
 pub fn issue_charge(charge: &Charge, name: IdempotencyRef, fence: i64, at: Timestamp) -> ChangeSet {
     ChangeSet {
@@ -145,8 +148,8 @@ pub fn confirm_payment(charge: &Charge, payment: Payment, at: Timestamp) -> Chan
     credit_payment(charge, payment, 0, at)
 }
 
-/// Returns the change set that credits a payment of the charge by the rules of the domain. The creator's part becomes
-/// available after `release_delay_s` seconds. `charge` must have the stored version.
+/// Returns the change set that credits a payment of the charge by the rules of the domain. The part of the charge's
+/// account becomes available after `release_delay_s` seconds. `charge` must have the stored version.
 #[must_use]
 pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, at: Timestamp) -> ChangeSet {
     let credit = right(charge.clone().credit(payment, release_delay_s, at));
@@ -184,7 +187,7 @@ pub fn make_release(release: &Release, at: Timestamp) -> ChangeSet {
     )
 }
 
-/// Returns an event of the charge, with the endpoint that the charge named.
+/// Returns an event of the charge, also for the endpoint that the charge names.
 fn charge_event_of(charge: &Charge, kind: EventType) -> NewEvent {
     let event = event_of(charge.account, kind, &charge.id.to_string(), TextRepresentation.charge(charge));
     NewEvent { postback: charge.terms.postback.clone(), ..event }

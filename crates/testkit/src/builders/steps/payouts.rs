@@ -52,7 +52,7 @@ pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
     }
 }
 
-/// Returns the change set that sends the payout; its outcome stays open.
+/// Returns the change set that records the payout as sent, with an open outcome.
 #[must_use]
 pub fn send_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     move_payout(right(payout.clone().send(None, Recipient::default(), at)), at)

@@ -18,7 +18,7 @@ pub fn open_refund(charge: &Charge, request: &NewRefund, at: Timestamp) -> Chang
     begin_refund(charge, request, right(Refund::open(charge.clone(), request.clone(), main_acquirer(), at)), at)
 }
 
-/// Returns commit 1 of a refund of a payment of the charge, without an infraction.
+/// Returns commit 1 of a refund of one payment of the charge. The payment must have no infraction.
 #[must_use]
 pub fn open_payment_refund(
     charge: &Charge,
@@ -70,7 +70,7 @@ fn follow(step: RefundStep, write: impl FnOnce(Refund) -> Write, at: Timestamp) 
     }
 }
 
-/// Returns the change set that sends the refund; its outcome stays open.
+/// Returns the change set that records the refund as sent, with an open outcome.
 #[must_use]
 pub fn send_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
     move_refund(right(refund.clone().send(None, at)), at)

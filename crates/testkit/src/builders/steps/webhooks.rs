@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::super::records::start;
 use super::write;
 
-/// Returns the change set that stores the endpoint, and reserves its address and its slot.
+/// Returns the change set that stores the endpoint, and reserves its address and its slot in the account.
 #[must_use]
 pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
     let reserve = |key| Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() };
