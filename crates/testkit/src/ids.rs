@@ -8,8 +8,8 @@ use uuid::{Builder, Uuid};
 /// 2026-01-01T00:00:00Z, the instant in the first identifier.
 const FIRST_MS: u64 = 1_767_225_600_000;
 
-/// UUIDs of version 7. The timestamp of each is one millisecond later than that of the previous one; the number after
-/// the timestamp is higher by one.
+/// UUIDs of version 7. Each has a timestamp, and a number after the timestamp. From one UUID to the next, the timestamp
+/// grows by one millisecond, and the number by one.
 #[derive(Debug)]
 pub struct SequentialIds {
     next: AtomicU64,

@@ -19,7 +19,7 @@ pub struct CapturedLogs {
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl CapturedLogs {
-    /// Captures the log lines of this thread from now on. A single-threaded test logs only there.
+    /// Captures the log lines of this thread from now on. A test with a single-threaded runtime logs on no other thread.
     #[must_use]
     pub fn start() -> Self {
         // `tracing` stores for each log statement whether any subscriber needs it. A statement that another thread reaches
@@ -48,7 +48,7 @@ impl CapturedLogs {
         self.having("level", &["INFO"])
     }
 
-    /// Returns the lines whose field has one of these values, oldest first.
+    /// Returns the lines in which the field `field` has one of these values, oldest first.
     fn having(&self, field: &str, values: &[&str]) -> Vec<serde_json::Value> {
         let bytes = self.lines.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let text = String::from_utf8_lossy(&bytes).into_owned();

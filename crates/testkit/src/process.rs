@@ -1,4 +1,4 @@
-//! Child processes that end with the test process, even if it is killed.
+//! Child processes that end with the test process, even if the test process is killed.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -42,13 +42,14 @@ impl Watchdog {
         Ok(Self(shell.context("cannot start sh")?))
     }
 
-    /// Ends the watch. The caller does this before the wait for the process, while the id cannot be reused.
+    /// Ends the watch. Must be called before the caller waits for the watched process: after that wait, another process may
+    /// get the same id and would be killed.
     pub(crate) fn dismiss(mut self) {
         drop((self.0.kill(), self.0.wait()));
     }
 }
 
-/// A temporary folder that is removed when this is dropped or the test process ends.
+/// A temporary folder that is removed when this value is dropped or the test process ends.
 pub(crate) struct Folder {
     path: PathBuf,
     janitor: Child,
@@ -75,12 +76,12 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // `wait` closes this end of the pipe, and the watching shell waits for that.
+        // `wait` closes this end of the pipe. Then the shell removes the folder.
         drop(self.janitor.wait());
     }
 }
 
-/// Runs a command to its end and returns its output.
+/// Runs a command to its end and returns its standard output. Fails if the exit code is not 0.
 pub(crate) fn run(command: &mut Command) -> Result<String> {
     let Output { status, stdout, stderr } = output(command)?;
     let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
@@ -88,7 +89,7 @@ pub(crate) fn run(command: &mut Command) -> Result<String> {
     Ok(stdout.into_owned())
 }
 
-/// Runs a command to its end, with any exit code.
+/// Runs a command to its end and returns its output. Any exit code is permitted.
 pub(crate) fn output(command: &mut Command) -> Result<Output> {
     let output = command.stdin(Stdio::null()).output();
     output.with_context(|| format!("cannot run {command:?}"))

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::process::{free_port, run};
 
-/// A Redis server, which ends when this is dropped.
+/// A Redis server, which ends when this value is dropped.
 pub struct RedisServer {
     folder: TempDir,
     port: u16,
@@ -15,7 +15,7 @@ pub struct RedisServer {
 }
 
 impl RedisServer {
-    /// Starts a server, which may not accept connections yet.
+    /// Starts a server. When this returns, the server may not accept connections yet.
     ///
     /// # Errors
     /// If Redis is not installed.
@@ -34,7 +34,7 @@ impl RedisServer {
     /// Kills the process.
     ///
     /// # Errors
-    /// If the process cannot be waited for.
+    /// If the process cannot be killed, or had already ended without an error.
     pub fn kill(&mut self) -> Result<()> {
         self.process.kill()?;
         ensure!(!self.process.wait()?.success(), "Redis ended before it was killed");

@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cais_domain::merchant::webhook::SealedSecret;
 use cais_ports::{DecryptError, EncryptError, SecretCipher, SigningSecret};
 
-/// The size in bytes of the nonce, which makes each ciphertext different.
+/// The size in bytes of the nonce at the beginning of a ciphertext. Each ciphertext has another nonce.
 const NONCE: usize = 8;
-/// The size in bytes of the check value, which ends a ciphertext.
+/// The size in bytes of the check value at the end of a ciphertext.
 const CHECK: usize = 8;
-/// The size in bytes of the secret.
+/// The size in bytes of an encrypted secret.
 const SECRET: usize = 32;
 
-/// A test cipher. A ciphertext decrypts only with the same owner and key. Equal secrets have different ciphertexts.
+/// A test cipher. A ciphertext can be decrypted only with the same key and the same owner: the id of an endpoint or user.
+/// Equal secrets have different ciphertexts.
 #[derive(Debug, Default)]
 pub struct PlainSecretCipher {
     key: u64,

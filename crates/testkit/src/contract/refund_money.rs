@@ -10,7 +10,7 @@ use super::Harness;
 use super::harness::{after_s, all_at_once, hold, not_covered, winners};
 use crate::builders::{a_payment, a_return_id, an_external_id, new_refund, pending_charge, steps};
 
-/// The number of concurrent callers.
+/// The number of concurrent commits.
 const CALLERS: usize = 64;
 
 /// Two refunds together return the whole charge. The second one makes the charge `Refunded`.
@@ -21,13 +21,13 @@ pub async fn charge_is_refunded_in_parts(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [540, 0, 0, 400]);
     assert_eq!(refunds(&charge), (400, 0));
     let (charge, second) = open(h, &charge, None).await;
-    assert_eq!(h.balances(account).await, [0, 0, 0, 1_000], "the account pays the fee");
+    assert_eq!(h.balances(account).await, [0, 0, 0, 1_000], "a refund of the whole charge also returns the fee");
     assert_eq!(refunds(&charge), (1_000, 0));
 
     h.good(steps::send_refund(&first, after_s(3))).await;
     let first = h.read_refund(account, first.id).await;
     let committed = h.good(steps::complete_refund(&first, &charge, a_return_id(), after_s(4))).await;
-    assert_eq!(committed.sequences, [2], "the first event is that it was paid");
+    assert_eq!(committed.sequences, [2], "event 1 is the payment of the charge");
     let charge = h.read_charge(&charge).await;
     assert_eq!((refunds(&charge), charge.state.status()), ((600, 400), ChargeStatus::Paid));
     let committed = h.good(steps::complete_refund(&second, &charge, a_return_id(), after_s(5))).await;
@@ -38,7 +38,7 @@ pub async fn charge_is_refunded_in_parts(h: &mut Harness) {
     assert_eq!(h.read_refund(account, second.id).await.state.status(), RefundStatus::Completed);
 }
 
-/// A failed or abandoned refund returns the money, which can be refunded again.
+/// The money of a failed or abandoned refund is available again, and the charge can be refunded again.
 pub async fn failed_refund_returns_all_money(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
@@ -62,8 +62,8 @@ pub async fn failed_refund_returns_all_money(h: &mut Harness) {
     assert_eq!(charge.state.status(), ChargeStatus::Paid);
 }
 
-/// An overpayment and a second payment are refunded in part. Each payment is read with the refunded amount beyond the
-/// charge.
+/// An overpayment and a second payment are refunded in part. Each payment is read with the part of its refunds that does
+/// not count as a refund of the charge.
 pub async fn payment_has_its_refunds_beyond_the_charge(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = h.pending_charge(account).await;
@@ -138,7 +138,7 @@ pub async fn refund_and_its_charge_change_together(h: &mut Harness) {
     assert_eq!(h.read_refund(account, refund.id).await.version, 2);
 }
 
-/// A refund without cover stores no record and no external id, and does not change the charge.
+/// A refund that the available balance does not cover stores no record and no external id, and does not change the charge.
 pub async fn uncovered_refund_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
@@ -158,7 +158,7 @@ pub async fn uncovered_refund_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.commit(open).await, Err(taken));
 }
 
-/// Each refund requests the whole charge, and the balance covers them all.
+/// Concurrent refunds, each of the whole charge: the balance covers all of them, but only one succeeds.
 pub async fn racing_refunds_of_a_charge_succeed_once(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_000_000).await;
@@ -175,7 +175,7 @@ pub async fn racing_refunds_of_a_charge_succeed_once(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [999_940, 0, 0, 1_000]);
 }
 
-/// Half of the callers report completion, and half report failure. One outcome is stored.
+/// Half of the concurrent commits complete the refund, and half fail it. Only one outcome is stored.
 pub async fn refund_with_racing_outcomes_has_one(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
@@ -194,10 +194,10 @@ pub async fn refund_with_racing_outcomes_has_one(h: &mut Harness) {
         assert_eq!(refunds(&charge), totals);
         assert_eq!(h.balances(account).await, [before + left, 0, 0, 0]);
     }
-    assert_eq!(h.store.last_sequence(account).await.unwrap(), 8, "paid, and its outcome, four times");
+    assert_eq!(h.store.last_sequence(account).await.unwrap(), 8, "four payments and four outcomes");
 }
 
-/// Pays R$ 10.00, of which R$ 9.40 are credited to the account.
+/// Stores a charge of R$ 10.00 and its payment, of which R$ 9.40 are credited to the account.
 async fn paid(h: &Harness, account: AccountId) -> Charge {
     h.paid_charge(pending_charge(account), 0).await
 }
@@ -205,7 +205,7 @@ async fn paid(h: &Harness, account: AccountId) -> Charge {
 /// Opens a refund. Returns the charge and the refund as read back.
 async fn open(h: &Harness, charge: &Charge, centavos: Option<i64>) -> (Charge, Refund) {
     let asked = new_refund(centavos);
-    // A refund also debits money that the account no longer has, such as the fee.
+    // A refund can be larger than the balance: the fee, for example, was never credited. So the account is funded first.
     let [available, ..] = h.balances(charge.account).await;
     let wanted = centavos.unwrap_or_else(|| charge.refundable().unwrap().centavos());
     if wanted > available {
@@ -215,7 +215,7 @@ async fn open(h: &Harness, charge: &Charge, centavos: Option<i64>) -> (Charge, R
     (h.read_charge(charge).await, h.read_refund(charge.account, asked.id).await)
 }
 
-/// Returns the refunded amounts of the charge: in flight, and done.
+/// Returns the refunded centavos of the charge: in flight, and done.
 const fn refunds(charge: &Charge) -> (i64, i64) {
     (charge.refunds.in_flight.centavos(), charge.refunds.done.centavos())
 }

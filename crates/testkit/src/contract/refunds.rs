@@ -16,7 +16,7 @@ use super::harness::{after_s, walk};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_charge, a_refund, a_return_id, fresh, in_status, pending_charge, refund_in_status, steps};
 
-/// Each state is inserted and read as version 1.
+/// A refund in each state is inserted, and read back as version 1.
 pub async fn refunds_come_back_in_every_state(h: &mut Harness) {
     let charge = paid(h).await;
     for status in RefundStatus::ALL {
@@ -56,7 +56,7 @@ pub async fn extreme_refunds_come_back(h: &mut Harness) {
     }
 }
 
-/// Each optional fact of a state is read back with that state and the next version.
+/// A refund that an update moves to a state is read back with the optional facts of that state and the next version.
 pub async fn refunds_come_back_after_every_update(h: &mut Harness) {
     let charge = paid(h).await;
     for (state, due_at, attempts) in shapes() {
@@ -96,7 +96,7 @@ pub async fn charge_is_read_with_its_refunded_amounts(h: &mut Harness) {
     }
 }
 
-/// Updates from another version, and of a refund that was never stored, are refused.
+/// Updates from another version, and of a refund that was never stored, fail with `Stale`.
 pub async fn stale_refund_leaves_nothing(h: &mut Harness) {
     let charge = paid(h).await;
     let refund = h.refund(a_refund(&charge)).await;
@@ -113,8 +113,8 @@ pub async fn stale_refund_leaves_nothing(h: &mut Harness) {
     assert_eq!(h.store.find_refund(charge.account, never.id).await.unwrap(), None);
 }
 
-/// The list has only the charge's own refunds, newest first, each once. Invisible refunds and those of other charges and accounts are
-/// absent.
+/// The list has only the charge's own refunds, newest first, each once. Refunds that the API does not show, and those of other
+/// charges and accounts, are absent.
 pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     let (charge, foreign) = (paid(h).await, paid(h).await);
     let sibling = h.charge(in_status(a_charge(charge.account), ChargeStatus::Paid)).await;
@@ -145,7 +145,7 @@ pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     assert_eq!((seen, page.has_more), (vec![first.id], true), "the refund is listed after it was sent");
 }
 
-/// The list has the open refunds of all accounts. A look-up without a result postpones a refund, and an outcome removes it from the list.
+/// The list has the due refunds of all accounts. A look-up without a result postpones a refund, and an outcome removes it from the list.
 pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
     let charges = [paid(h).await, paid(h).await];
     let mut open = Vec::new();
@@ -178,7 +178,7 @@ pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
     assert_eq!(h.store.count_open_refunds().await.unwrap(), OpenMoney { count: 4, oldest });
 }
 
-/// Stores a paid charge of a new account, without its payment.
+/// Stores a paid charge of a new account, without crediting a payment.
 async fn paid(h: &Harness) -> Charge {
     let account = h.account().await.id;
     h.charge(in_status(pending_charge(account), ChargeStatus::Paid)).await
@@ -196,8 +196,8 @@ const fn first_page(limit: u32) -> PageRequest<RefundId> {
     PageRequest { limit, starting_after: None }
 }
 
-/// Returns every state but `Pending`, with and without each optional fact. Each item has the state, the due time, and the number of
-/// attempts.
+/// Returns every state but `Pending`, with and without each optional fact. The result has the state, the due time
+/// and the number of attempts.
 fn shapes() -> Vec<(RefundState, Option<Timestamp>, u32)> {
     let (at, sent_at) = (after_s(9), after_s(3));
     let failed = |return_id, reason: &str| RefundState::Failed { return_id, reason: reason.to_owned(), at };

@@ -11,10 +11,10 @@ use super::harness::{after_s, all_at_once, income, merchant, movement, not_cover
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payment, a_release, pending_charge, start, steps};
 
-/// The number of concurrent callers.
+/// The number of concurrent commits.
 const CALLERS: usize = 64;
 
-/// The amounts include a single centavo and nearly the greatest 64-bit amount. The instants are very early and very late.
+/// Releases of one centavo and of nearly the greatest 64-bit amount, due very early and very late, are read back as written.
 pub async fn releases_come_back(h: &mut Harness) {
     let account = h.account().await.id;
     let late: Timestamp = "9999-12-01T23:59:59.999999Z".parse().unwrap();
@@ -29,7 +29,7 @@ pub async fn releases_come_back(h: &mut Harness) {
     assert_eq!(due, expected);
 }
 
-/// The list has due releases of all accounts, at most the limit. Completed releases disappear.
+/// The list has due releases of all accounts, at most `limit` of them. Completed releases are not listed.
 pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     let mut waiting = Vec::new();
@@ -52,7 +52,7 @@ pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
     assert!(due.iter().eq(waiting.iter().skip(1)));
 }
 
-/// The creator's part and the surplus are pending until the release. Without a delay no money is pending.
+/// The creator's part of the charge and the excess of the payment are pending until the release. Without a delay no money is pending.
 pub async fn delayed_payment_is_pending_until_its_release(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = h.pending_charge(account).await;
@@ -86,7 +86,7 @@ pub async fn delayed_payment_is_pending_until_its_release(h: &mut Harness) {
     assert_eq!(h.store.list_due_releases(after_s(100_000), 50).await.unwrap(), []);
 }
 
-/// Many nodes may find the same due release, and one of them makes it.
+/// If many nodes find the same due release, exactly one of them makes it.
 pub async fn release_is_made_once(h: &mut Harness) {
     let account = h.account().await.id;
     for _ in 0..4 {
@@ -104,7 +104,7 @@ pub async fn release_is_made_once(h: &mut Harness) {
     assert_eq!(h.store.list_due_releases(after_s(1_000), 50).await.unwrap(), []);
 }
 
-/// A release is refused for another version, if it was never stored, and if the pending money no longer covers it.
+/// A release is refused if its version is not the stored one, if it was never stored, or if the pending money does not cover it.
 pub async fn refused_release_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     h.paid_charge(pending_charge(account), 60).await;

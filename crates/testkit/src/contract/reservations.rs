@@ -1,4 +1,4 @@
-//! Unique values: each has one owner, is compared exactly, and becomes free only when its owner frees it.
+//! Unique values: each has one owner, is compared exactly, and becomes free only by a change set that frees it.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::external_id::ExternalId;
@@ -12,7 +12,7 @@ use super::probe::refused_without_a_trace;
 use crate::builders::steps::infraction_key;
 use crate::builders::{a_charge, a_payment, a_payout, a_return_id, a_webhook_url, new_infraction, start};
 
-/// The error of the second caller names the first owner, and its change set leaves no trace.
+/// A second reservation fails, its error names the first owner, and its change set leaves no trace.
 pub async fn reserved_value_has_one_owner(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {
@@ -26,7 +26,7 @@ pub async fn reserved_value_has_one_owner(h: &mut Harness) {
     }
 }
 
-/// The same text is another value in another kind, or in another account.
+/// Equal texts are different values if their kinds differ, or if their accounts differ.
 pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     let txid = a_charge(one.id).txid;
@@ -98,7 +98,7 @@ pub async fn first_taken_value_is_named(h: &mut Harness) {
     assert_eq!(h.store.find_owner(&free).await.unwrap(), None);
 }
 
-/// Any owner may reserve the freed value.
+/// After a value is freed, any owner may reserve it.
 pub async fn freed_value_can_be_reserved_again(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     for key in keys(one.id) {
@@ -113,7 +113,7 @@ pub async fn freed_value_can_be_reserved_again(h: &mut Harness) {
     }
 }
 
-/// Reservations are judged before any value is freed.
+/// One change set cannot free a value and reserve it for another owner: reservations are checked first.
 pub async fn freed_value_stays_taken_in_the_same_change_set(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {
@@ -125,7 +125,7 @@ pub async fn freed_value_stays_taken_in_the_same_change_set(h: &mut Harness) {
     }
 }
 
-/// Returns a new value of each kind.
+/// Returns new values, each of another kind.
 fn keys(account: AccountId) -> [ReservationKey; 11] {
     let charge = a_charge(account);
     let external_id = ExternalId::parse(&charge.id.to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! Housekeeping of events: the oldest are removed with their deliveries, and the rest has no gap.
+//! Housekeeping of events: the oldest are removed with their deliveries. The sequences of the remaining events have no gap.
 
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, EventId};
@@ -10,7 +10,8 @@ use super::attempts::{attempt, claim, claim_at, put_one};
 use super::harness::{after_s, walk_deliveries, walk_events};
 use crate::builders::{an_endpoint, an_event, queue_of, start, steps};
 
-/// Removal stops at the first young event. Later events stay even if they are old, because clocks can be set back.
+/// Removal stops at the first event that is too young. All later events stay, even those with an old instant, because clocks can be
+/// set back.
 pub async fn pruning_leaves_a_sequence_without_a_gap(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut events = Vec::new();
@@ -37,7 +38,7 @@ pub async fn pruning_leaves_a_sequence_without_a_gap(h: &mut Harness) {
     }
 }
 
-/// Deliveries and attempts are removed with their events. An event with a pending delivery stays, and so do all later ones.
+/// Deliveries and attempts are removed with their events. An event with a pending delivery stays, and so do all later events.
 pub async fn deliveries_go_with_their_events(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
@@ -109,7 +110,7 @@ async fn publish(h: &Harness, account: AccountId, at_s: i64) -> EventId {
     event.id
 }
 
-/// Removes events older than `before_s` until none is left. Returns the number of removed events.
+/// Removes the events from before second `before_s` of the test, in as many passes as needed. Returns their number.
 async fn prune(h: &Harness, before_s: i64) -> u64 {
     let before = PruneBefore {
         idempotency_records: after_s(0),

@@ -12,7 +12,7 @@ use super::Harness;
 use super::harness::after_s;
 use crate::builders::{a_charge, a_split, fresh, in_status, issued, pending_charge, steps, terms};
 
-/// Each state is inserted and read as version 1, by id and by txid.
+/// A charge in each state is inserted, and read back as version 1, by id and by txid.
 pub async fn charges_come_back_in_every_state(h: &mut Harness) {
     let account = h.account().await;
     for status in ChargeStatus::ALL {
@@ -21,7 +21,7 @@ pub async fn charges_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// Each update to the next state is read back with the new state and the next version.
+/// Each update is read back with its new state and the next version.
 pub async fn charges_come_back_after_every_update(h: &mut Harness) {
     let account = h.account().await;
     for status in ChargeStatus::ALL {
@@ -45,7 +45,7 @@ pub async fn extreme_charges_come_back(h: &mut Harness) {
             let mut charge = pending_charge(account.id);
             charge.terms = terms.clone();
             charge.created_at = created_at;
-            // An external id identifies a single charge.
+            // Only one of the two charges can have the external id, which is unique in the account.
             charge.terms.external_id = terms.external_id.clone().filter(|_| status == ChargeStatus::Paid);
             let written = h.charge(in_status(charge, status)).await;
             assert_reads(h, &written).await;

@@ -1,4 +1,4 @@
-//! Splits: stored with their charge, credited to several accounts in one commit, during any concurrent work of those accounts.
+//! Splits: stored with their charge, credited to several accounts in one commit, even while those accounts send payouts.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;
@@ -11,10 +11,10 @@ use crate::builders::{a_payment, a_payout, a_split, pending_charge, steps};
 
 /// The number of rounds of the race.
 const ROUNDS: usize = 4;
-/// The number of each account's charges that are paid at once, and of its concurrent payouts.
+/// The number of each account's charges that are paid in a round, and of its payouts. All of them are committed concurrently.
 const OF_EACH: usize = 12;
 
-/// Each beneficiary gets its part at once, and the creator the rest after the delay. An empty part makes no transfer.
+/// Each beneficiary gets its part at once, and the creator the rest after the delay. A part that is rounded to zero makes no transfer.
 pub async fn parts_of_a_charge_are_credited_together(h: &mut Harness) {
     let [creator, one, other, tiny] = accounts(h).await;
     let mut charge = pending_charge(creator);
@@ -47,8 +47,8 @@ pub async fn charge_can_be_split_whole(h: &mut Harness) {
     assert_eq!(h.store.list_due_releases(after_s(100_000), 50).await.unwrap(), []);
 }
 
-/// Charges of four accounts pay all the other accounts, in every order, while each account sends payouts. No deadlock occurs, and every
-/// centavo arrives.
+/// The charges of each of four accounts pay the three others, in changing order, while all four send payouts. No deadlock occurs, and
+/// every centavo arrives.
 pub async fn splits_race_with_payouts_of_their_beneficiaries(h: &mut Harness) {
     let accounts = accounts(h).await;
     for account in accounts {
@@ -74,7 +74,7 @@ pub async fn splits_race_with_payouts_of_their_beneficiaries(h: &mut Harness) {
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     }
     // The parts of 940 centavos are exact: 94, 188 and 282 are credited to the others, and 376 stay with the creator. Each account has each
-    // position equally often.
+    // position in the splits equally often, so all accounts receive the same sum.
     let rounds = i64::try_from(ROUNDS * OF_EACH).unwrap();
     for account in accounts {
         assert_eq!(h.balances(account).await, [940 * rounds, 0, 0, 1_050 * rounds]);

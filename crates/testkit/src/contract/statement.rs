@@ -1,4 +1,4 @@
-//! The statement: every centavo explained, in order, with the description of its cause, and without other accounts' data.
+//! The statement: one line for each change of a bucket, in order, with its cause, and without data of other accounts.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, EntryId};
@@ -20,7 +20,7 @@ use crate::builders::{
 /// The buckets that a statement shows.
 const SHOWN: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
-/// The sum of all lines up to a line is the balance that the line states. The sum of all lines of a bucket is its current balance.
+/// In each bucket, the balance that a line states is the sum of all lines up to it. The sum of all lines is the current balance.
 pub async fn statement_replays_to_the_balance(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     for _ in 0..3 {
@@ -45,7 +45,8 @@ pub async fn statement_replays_to_the_balance(h: &mut Harness) {
     }
 }
 
-/// A line has amount, bucket, balance, resource, Pix, the description of a charge, payout or refund, and the instant.
+/// A line has the facts of its movement, such as amount, resource and end-to-end id. The description is the one of the charge, payout or
+/// refund.
 pub async fn statement_lines_describe_their_movements(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut charge = pending_charge(account);
@@ -86,7 +87,7 @@ pub async fn statement_lines_describe_their_movements(h: &mut Harness) {
         (EntryKind::Release, available, 849, 849, of_release),
         (EntryKind::Refund, available, -100, 749, of_refund(63)),
         (EntryKind::RefundFailed, available, 100, 849, of_refund(64)),
-        // The harness's transfers have no resource.
+        // The transfer of `Harness::fund` has no resource.
         (EntryKind::Charge, available, 1_000, 1_849, (None, None, "", 0)),
         (EntryKind::Payout, available, -1_000, 849, of_payout(None, 0)),
         (EntryKind::Fee, available, -50, 799, of_payout(None, 0)),
@@ -127,10 +128,10 @@ pub async fn split_credit_line_hides_its_charge(h: &mut Harness) {
     let lines = all(h, creator, EntryFilter::default(), 50).await;
     let newest = lines.first().unwrap();
     assert_eq!((&newest.resource, &newest.description), (&Some(silent.id.to_string()), &None));
-    assert_eq!(lines.len(), 2, "neither the fee nor the part of another is the creator's");
+    assert_eq!(lines.len(), 2, "one line for each charge: the fee and the part of another account have no line");
 }
 
-/// Tests each filter alone and all together, at both ends of a span, page by page.
+/// Tests each filter alone and all together, with lines exactly at both ends of a span, page by page.
 pub async fn filters_of_a_statement_combine(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut moments = Vec::new();
@@ -225,7 +226,7 @@ async fn live(h: &Harness, account: AccountId, other: AccountId) {
     h.good(Dispute::of(account).hold(20)).await;
 }
 
-/// Returns the change set that moves a centavo with every kind of entry into every bucket.
+/// Returns the change set that credits one centavo to every bucket for each kind of entry.
 fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
     let settlement = LedgerAccount::system(SystemAccount::Settlement(main_acquirer()), account);
     let into = |bucket, kind| {
@@ -236,7 +237,8 @@ fn one_of_each(account: AccountId, at: Timestamp) -> ChangeSet {
     ChangeSet { transfers: Bucket::ALL.into_iter().flat_map(kinds).collect(), ..ChangeSet::new(at) }
 }
 
-/// Returns the change set that makes money without a release or a block available again, so that the ledger is consistent.
+/// Returns the change set that makes pending and blocked money available. Without it the test would end with an inconsistent ledger,
+/// because the money of `one_of_each` has no release and no block.
 fn put_back(account: AccountId, [_, pending, blocked, _]: [i64; 4]) -> ChangeSet {
     let back = |(bucket, centavos)| {
         let (from, to) = (merchant(account, bucket), merchant(account, Bucket::Available));
@@ -255,7 +257,7 @@ async fn entries(
     h.store.list_entries(account, filter, page).await.unwrap()
 }
 
-/// Returns all lines, newest first, read in pages of at most `limit`.
+/// Returns all lines of the filter, newest first, read in pages of at most `limit`.
 async fn all(h: &Harness, account: AccountId, filter: EntryFilter, limit: u32) -> Vec<StatementEntry> {
     walk(limit, |line: &StatementEntry| line.id, async |page| entries(h, account, filter, page).await).await
 }

@@ -1,4 +1,4 @@
-//! The timeline: charges, payouts and split credits as one list in the order of their keys.
+//! The timeline: charges, payouts and split credits as one list, sorted by their keys: the ids without the prefix.
 
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::ids::{AccountId, ChargeId, kind};
@@ -13,7 +13,7 @@ use super::Harness;
 use super::harness::{after_s, instant, walk};
 use crate::builders::{a_charge, a_payment, a_payout, a_split, fresh, in_status, payout_in_status, steps};
 
-/// The timeline has every kind of transaction, each once, at every page size.
+/// The timeline has transactions of every kind, and each transaction once, at every page size.
 pub async fn transactions_are_merged_in_the_order_of_their_keys(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let written = fill(h, account, other).await;
@@ -26,7 +26,7 @@ pub async fn transactions_are_merged_in_the_order_of_their_keys(h: &mut Harness)
     assert_eq!(stranger, Page { rows: Vec::new(), has_more: false });
 }
 
-/// Tests each filter alone and all together, at both ends of a span, page by page.
+/// Tests each filter alone and all together, with rows exactly at both ends of a span, page by page.
 pub async fn filters_of_a_timeline_combine(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut written = Vec::new();
@@ -70,7 +70,7 @@ pub async fn filters_of_a_timeline_combine(h: &mut Harness) {
     }
 }
 
-/// Newer rows of every kind never move older ones to another page, with any filter.
+/// New rows of any kind never move older rows to another page, with or without a filter.
 pub async fn pages_of_a_timeline_are_stable_while_rows_arrive(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     fill(h, account, other).await;
@@ -106,8 +106,8 @@ pub async fn timeline_cursor_need_not_match(h: &mut Harness) {
     assert_eq!(page, Page { rows: vec![newer, older], has_more: false });
 }
 
-/// Unfinished and foreign transactions are not listed, do not set `has_more`, and are not found by their keys. A payout appears at
-/// its place once it is sent.
+/// Transactions that the API does not show, and those of other accounts, are not listed, do not set `has_more`, and are not found by
+/// their keys. A payout is listed at the place of its key once it is sent.
 pub async fn unfinished_and_foreign_transactions_are_not_shown(h: &mut Harness) {
     let [account, other, creator] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let visible = h.charge(charge_now(account, ChargeStatus::Pending)).await;
@@ -154,7 +154,7 @@ pub async fn split_credit_is_shown_to_its_beneficiary_only(h: &mut Harness) {
             continue;
         };
         assert_eq!((credit.amount.centavos(), credit.created_at), (centavos, at));
-        assert_eq!(splits(h, beneficiary).await.first(), Some(credit), "the entry of the statement");
+        assert_eq!(splits(h, beneficiary).await.first(), Some(credit), "the statement has the same entry");
         let key = credit.id.uuid();
         let found = |account, direction| h.store.find_transaction(account, direction, key);
         assert_eq!(found(beneficiary, Direction::CashIn).await.unwrap().as_ref(), shown.first());
@@ -188,8 +188,8 @@ pub async fn transactions_are_found_by_their_keys(h: &mut Harness) {
     }
 }
 
-/// Creates a charge and a payout in every status, and shares in charges of `other` between them. Returns the visible ones, oldest
-/// first.
+/// Creates a charge and a payout in every status, and after each charge a split credit from a charge of `other`. Returns the account's
+/// visible transactions, oldest first.
 async fn fill(h: &Harness, account: AccountId, other: AccountId) -> Vec<Transaction> {
     let mut written = Vec::new();
     let mut payouts = PayoutStatus::ALL.into_iter();
@@ -210,7 +210,7 @@ async fn fill(h: &Harness, account: AccountId, other: AccountId) -> Vec<Transact
     written
 }
 
-/// Pays a charge of the other account with a share of the account. The charge is older than the split credit.
+/// Pays a new charge of `other` in whose split `account` has a share. Returns the split credit, which is younger than the charge.
 async fn split_credit(h: &Harness, account: AccountId, other: AccountId) -> SplitCredit {
     let mut charge = charge_now(other, ChargeStatus::Pending);
     charge.terms.split = a_split(&[(account, "10")]);
@@ -219,7 +219,7 @@ async fn split_credit(h: &Harness, account: AccountId, other: AccountId) -> Spli
     splits(h, account).await.remove(0)
 }
 
-/// Returns the account's shares in other charges from its statement, newest first.
+/// Returns the account's split credits, newest first, read from its statement.
 async fn splits(h: &Harness, account: AccountId) -> Vec<SplitCredit> {
     let filter = EntryFilter { kind: Some(EntryKind::Split), ..EntryFilter::default() };
     let page = PageRequest { limit: 200, starting_after: None };

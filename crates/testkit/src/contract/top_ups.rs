@@ -1,4 +1,4 @@
-//! Top-ups: under-funded blocks seize the next credits, in the commit of the credit, the oldest infraction first.
+//! Top-ups: the commit of a credit also blocks its money for the under-funded blocks of the account, the oldest infraction first.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::AccountId;
@@ -12,10 +12,10 @@ use super::dispute::{Dispute, blocks};
 use super::harness::{after_s, hold, income, merchant, movement};
 use crate::builders::{a_payment, a_return_id, a_split, an_end_to_end_id, new_refund, pending_charge, steps};
 
-/// More than any account has, so that a block of this amount is never filled.
+/// A limit of a block in centavos. No account ever has so much, so the block is never filled.
 const TOO_MUCH: i64 = 1_000_000;
 
-/// Tests every kind of credit by which money becomes available or pending.
+/// Payments of charges, failed payouts, returns of payouts and failed refunds top up blocks.
 pub async fn credits_of_every_kind_top_up_blocks(h: &mut Harness) {
     // A paid charge without and with a delay, an overpayment, and an underpayment.
     for (delay_s, centavos, expected) in [(0, 1_000, 940), (600, 1_000, 940), (0, 1_007, 947), (600, 900, 900)] {
@@ -45,7 +45,7 @@ pub async fn credits_of_every_kind_top_up_blocks(h: &mut Harness) {
     assert_all_held(h, &dispute, 940).await;
 }
 
-/// A share in another account's charge tops up the blocks of its beneficiary, never those of the charge's creator.
+/// A beneficiary's part of another account's charge tops up the beneficiary's blocks, never those of the charge's creator.
 pub async fn shares_top_up_blocks_of_their_receiver_only(h: &mut Harness) {
     let [creator, receiver, other] = [h.account().await.id, h.account().await.id, h.account().await.id];
     let mut charge = pending_charge(creator);
@@ -84,7 +84,7 @@ pub async fn oldest_infraction_is_topped_up_first(h: &mut Harness) {
     }
 }
 
-/// A change set with several credits and a debit: blocks seize only the money that is left.
+/// A change set has several credits and a debit. Only the money that is left after all transfers is blocked.
 pub async fn change_set_tops_up_blocks_once_at_its_end(h: &mut Harness) {
     let account = h.account().await.id;
     let dispute = open(h, account).await;
@@ -98,7 +98,7 @@ pub async fn change_set_tops_up_blocks_once_at_its_end(h: &mut Harness) {
     assert_all_held(h, &dispute, 35).await;
 }
 
-/// The seized money reduces the earliest releases: they move less, or nothing. Later releases move their whole amount.
+/// Seized money reduces the earliest releases: they move less, or nothing. Later releases move their whole amount.
 pub async fn seized_pending_money_is_not_released(h: &mut Harness) {
     let account = h.account().await.id;
     for delay_s in [100, 200, 300] {
@@ -136,11 +136,11 @@ pub async fn freed_pending_money_is_pending_again(h: &mut Harness) {
     h.fund(account, 50).await;
     h.good(one.hold(590)).await;
     h.good(two.hold(300)).await;
-    assert_eq!(h.balances(account).await, [0, 100, 890, 0], "available money is freed first");
+    assert_eq!(h.balances(account).await, [0, 100, 890, 0], "available money is blocked before pending money");
     h.good(one.hold(540)).await;
-    assert_eq!(h.balances(account).await, [0, 150, 840, 0], "a lower limit ends no delay either");
+    assert_eq!(h.balances(account).await, [0, 150, 840, 0], "money that a lower limit frees is pending again, too");
     h.audit().await;
-    // In any order, the amount that becomes pending again is the amount that was seized from pending money.
+    // Whichever block ends first: freed money is pending again, up to the amount that was seized from pending money.
     h.good(two.release(300)).await;
     assert_eq!(h.balances(account).await, [0, 450, 540, 0]);
     let release = due(h, after_s(101)).await.remove(0);
@@ -148,7 +148,7 @@ pub async fn freed_pending_money_is_pending_again(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [450, 0, 540, 0]);
     h.audit().await;
     h.good(one.release(540)).await;
-    assert_eq!(h.balances(account).await, [990, 0, 0, 0], "the release fell due during the block");
+    assert_eq!(h.balances(account).await, [990, 0, 0, 0], "the money was still blocked when its release was made");
     h.audit().await;
 }
 
@@ -164,7 +164,7 @@ pub async fn freed_pending_money_is_released_in_time(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [0, 290, 1_600, 0]);
     let mut releases = due(h, after_s(1_000)).await;
     let (second, first) = (releases.remove(1), releases.remove(0));
-    // All of the first release was seized, and that amount no longer counts as seized from pending money.
+    // The money of the first release was seized completely, so nothing moves. Afterwards its amount does not count as seized any more.
     h.good(steps::make_release(&first, after_s(101))).await;
     assert_eq!(h.balances(account).await, [0, 290, 1_600, 0]);
     h.good(blocks(vec![two.releases(600), one.releases(1_000)])).await;
@@ -172,7 +172,7 @@ pub async fn freed_pending_money_is_released_in_time(h: &mut Harness) {
     h.good(steps::make_release(&second, after_s(201))).await;
     assert_eq!(h.balances(account).await, [1_890, 0, 0, 0]);
     h.audit().await;
-    // In the same commit, another block may seize freed pending money.
+    // Pending money that the end of a block frees can top up another block in the same commit.
     h.paid_charge(pending_charge(account), 300).await;
     let [three, four] = [Dispute::of(account), Dispute::of(account)];
     h.good(three.hold(2_830)).await;
@@ -182,7 +182,7 @@ pub async fn freed_pending_money_is_released_in_time(h: &mut Harness) {
     h.audit().await;
 }
 
-/// Tests a credit and a release in one commit, when blocks have already seized the money of the release.
+/// A credit tops up a block in the same commit as a release whose money the block has already seized.
 pub async fn shortfall_outlives_releases(h: &mut Harness) {
     let account = h.account().await.id;
     let first = h.pending_charge(account).await;
@@ -211,7 +211,7 @@ async fn open(h: &Harness, account: AccountId) -> Dispute {
     dispute
 }
 
-/// Asserts that the block holds the amount `held`, and that no other money is left.
+/// Asserts that the block holds the amount `held`, and that the account has no other money.
 async fn assert_all_held(h: &Harness, dispute: &Dispute, held: i64) {
     assert_all_held_of(h, dispute, held, 0).await;
 }
@@ -221,7 +221,7 @@ async fn assert_all_held_of(h: &Harness, dispute: &Dispute, held: i64, in_transi
     assert_eq!(h.balances(dispute.account).await, [0, 0, held, in_transit]);
 }
 
-/// Returns the releases of all accounts that are due at `now`.
+/// Returns the releases that are due at `now`, of all accounts.
 async fn due(h: &Harness, now: Timestamp) -> Vec<Release> {
     h.store.list_due_releases(now, 50).await.unwrap()
 }

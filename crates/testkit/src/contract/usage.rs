@@ -1,4 +1,4 @@
-//! The use of the API, and the sums of entries for the first page of the dashboard.
+//! The last use of each API key, the log of requests, and the sums of entries for the first page of the dashboard.
 
 use cais_domain::ids::{EntryId, RequestId};
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
@@ -12,7 +12,7 @@ use super::Harness;
 use super::harness::after_s;
 use crate::builders::{a_key, fresh, start, steps};
 
-/// The least and the greatest entry id.
+/// The least and the greatest entry id: the bounds of a sum over all entries.
 const ALL: [EntryId; 2] = [EntryId::new(Uuid::nil()), EntryId::new(Uuid::max())];
 
 /// Later uses replace earlier ones. An unknown key and an earlier use have no effect. Keys without a use are not listed.
@@ -38,7 +38,7 @@ pub async fn latest_use_of_a_key_is_kept(h: &mut Harness) {
     assert_eq!(h.store.list_key_uses(account.id).await.unwrap(), [of(&used.prefix, 20, "2001:db8::1")]);
     assert_eq!(h.store.list_key_uses(other.id).await.unwrap(), [of(&foreign.prefix, 11, "")]);
     let (read, _) = h.store.find_key(&used.prefix).await.unwrap().unwrap();
-    assert_eq!(read.version, 1, "a use is no change of the record");
+    assert_eq!(read.version, 1, "a use does not change the version of the key");
 }
 
 fn request(account: &Account, at_s: i64) -> LoggedRequest {
@@ -96,7 +96,8 @@ async fn moved(h: &Harness, account: &Account, at_s: i64, kind: EntryKind, centa
     h.good(ChangeSet { at: after_s(at_s), ..steps::transfer(transfer) }).await;
 }
 
-/// Credits and debits are summed apart, by hours of UTC. Moves within the balance do not count, nor does money in transit.
+/// Credits and debits are summed apart, by hours of UTC. Releases do not count, nor do entries of the bucket
+/// `in_transit`.
 pub async fn entries_are_summed_by_hour(h: &mut Harness) {
     let (account, other) = (h.account().await, h.account().await);
     let hour = start().as_second().div_euclid(3_600);

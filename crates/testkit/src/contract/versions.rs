@@ -1,4 +1,4 @@
-//! Records change only from the version that was read, and the checks have a fixed order.
+//! Records change only from the version that was read, and the checks of a commit run in a fixed order.
 
 use cais_domain::charge::ChargeStatus;
 use cais_domain::merchant::account::Account;
@@ -61,7 +61,8 @@ pub async fn stale_change_leaves_nothing(h: &mut Harness) {
     assert_eq!(stored, Some(charge));
 }
 
-/// The list `cais_ports::records` generates the statements of all records, so this test covers only records with each form of key.
+/// An update from any version but the stored one is refused. The SQL of all types of records is generated from one list,
+/// `cais_ports::records`. So the test needs only one type for each form of key.
 pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     let mut account = h.account().await;
     let (mut key, mut callback) = (a_key(account.id), a_callback());
@@ -111,8 +112,8 @@ pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     }
 }
 
-/// The second insert of a record is refused. A record that never changes has no version, so the store may
-/// return `Corrupt` for it.
+/// The second insert of a record is refused with `Exists`. A record that never changes has no version. So if a later commit
+/// inserts it again, the store may return `Corrupt` instead.
 pub async fn record_is_inserted_once(h: &mut Harness) {
     let charge = h.pending_charge(h.account().await.id).await;
     let paid = steps::confirm_payment(&charge, a_payment(1_000), start());

@@ -16,7 +16,7 @@ use super::MemoryStore;
 use super::queries::cut;
 use super::state::State;
 
-/// The largest number of attempts that are shown.
+/// The largest number of attempts that a read of a delivery returns: the newest ones.
 const MAX_ATTEMPTS: usize = 50;
 
 /// A stored delivery.
@@ -35,10 +35,10 @@ pub(super) struct Row {
     pub(super) lease_until: Option<Timestamp>,
     /// `true` if a resend follows when the attempt in flight ends.
     pub(super) resend_requested: bool,
-    /// `true` for a test or a resend, `false` for the delivery of a new event.
+    /// `true` while a requested test or resend is pending, `false` for the delivery of a new event.
     pub(super) requested: bool,
     pub(super) created_at: Timestamp,
-    /// The attempts, by the fence of their claims.
+    /// The attempts. The key is the fence of the claim that began the attempt.
     pub(super) attempts: BTreeMap<i64, DeliveryAttempt>,
 }
 

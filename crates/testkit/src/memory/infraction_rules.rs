@@ -1,5 +1,9 @@
-//! The audit rules for infractions. The blocked balance is the sum of the blocks; seized pending money matches the releases; returned money
-//! matches the lost disputes.
+//! The audit rules for infractions:
+//!
+//! - The blocked balance of an account is the sum of its blocks.
+//! - The amount of its open releases is its pending money plus its seized money.
+//! - An account with an under-funded block has no available and no pending money.
+//! - The entries of an infraction block and return the amounts that its block and its record state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +26,7 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
     let mut held: BTreeMap<AccountId, i128> = BTreeMap::new();
     for block in state.blocks() {
         *held.entry(block.account).or_default() += centavos(block.held);
-        compare(report, &format!("no more than the limit of {}", block.infraction), 0, {
+        compare(report, &format!("blocked beyond the limit of {}", block.infraction), 0, {
             centavos(block.held).saturating_sub(centavos(block.limit)).max(0)
         });
     }
@@ -34,7 +38,7 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
     for (account, balance) in &state.snapshot.ledger.balances {
         let LedgerAccount::Merchant(account, _) = account else { continue };
         let seized = centavos(balance.seized_from_pending);
-        compare(report, &format!("no less than nothing seized of {account}"), 0, seized.min(0));
+        compare(report, &format!("negative seized money of {account}"), 0, seized.min(0));
         *waiting.entry(*account).or_default() -= seized;
         accounts.insert(*account);
     }
@@ -47,13 +51,13 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Checks that an account with an under-funded block has no other money.
+/// Checks that an account with an under-funded block has no available and no pending money.
 fn judge_shortfalls(state: &State, report: &mut LedgerReport) {
     let lacking = state.blocks().filter(|block| block.held < block.limit).map(|block| block.account);
     for account in lacking.collect::<BTreeSet<_>>() {
         for bucket in [Bucket::Available, Bucket::Pending] {
             let left = centavos(state.balance(&LedgerAccount::Merchant(account, bucket)));
-            compare(report, &format!("left in {} of {account}, which lacks it", bucket.as_str()), 0, left);
+            compare(report, &format!("{} of {account} with an under-funded block", bucket.as_str()), 0, left);
         }
     }
 }

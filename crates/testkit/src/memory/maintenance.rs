@@ -107,8 +107,8 @@ fn judge_payments(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Returns whether the entry is the settlement side of a received Pix. A returned payout also leaves the settlement account, and its
-/// end-to-end id may be the id of a payment to another account. So the kind of the entry decides.
+/// Returns whether the entry is the settlement side of a received Pix. The money of a returned payout also leaves the settlement account.
+/// If the payout paid a charge of another account, its end-to-end id is also that of a payment. So the kind of the entry decides.
 fn credits(entry: &Entry) -> bool {
     let from_settlement = matches!(entry.account, LedgerAccount::System(SystemAccount::Settlement(_), _));
     let brought = match entry.kind {
@@ -129,7 +129,8 @@ fn credits(entry: &Entry) -> bool {
     from_settlement && brought && entry.amount.is_negative()
 }
 
-/// Checks the sequence numbers of events. The oldest events may be removed; the rest has no gap up to the last number.
+/// Checks the sequence numbers of events. The oldest events may have been removed; the remaining numbers have no gap up to
+/// the last one.
 fn judge_sequences(state: &State, report: &mut LedgerReport) {
     for (account, last) in &state.snapshot.ledger.sequences {
         let kept = state.events.get(account).map_or(&[][..], Vec::as_slice);

@@ -1,4 +1,4 @@
-//! A store in memory: the snapshot of `cais_commit_rules`, and the records around it.
+//! A store in memory: the snapshot of `cais_commit_rules`, and the records that the snapshot does not contain.
 
 mod audit;
 mod crypto;
@@ -105,7 +105,7 @@ impl MemoryStore {
         self.plan().commits
     }
 
-    /// Returns the account's events, in their order.
+    /// Returns the account's events, by sequence.
     #[must_use]
     pub fn events(&self, account: AccountId) -> Vec<StoredEvent> {
         self.state().events.get(&account).cloned().unwrap_or_default()
@@ -211,7 +211,7 @@ impl MemoryStore {
         self.state().blocks().cloned().collect()
     }
 
-    /// Returns the position in each acquirer's list of infractions.
+    /// Returns the positions in all lists of acquirers and processors, by the name of the acquirer or processor.
     #[must_use]
     pub fn positions(&self) -> Vec<PollPosition> {
         oldest_first(&self.state().tables.positions, |one| one.acquirer.clone())
@@ -229,7 +229,7 @@ impl MemoryStore {
         self.hints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds queues with new deliveries, and notifies the waiting caller.
+    /// Adds queues with new deliveries, and notifies a caller that waits in `hinted`.
     fn hint(&self, queues: Vec<EndpointQueue>) {
         if !queues.is_empty() {
             self.hints().extend(queues);
@@ -253,7 +253,7 @@ impl MemoryStore {
         self.read()
     }
 
-    /// Counts a commit and returns its planned interruption.
+    /// Counts a commit and returns its planned interruption. While the store is unreachable, that is always `Crash::Before`.
     fn next_crash(&self) -> Option<Crash> {
         let mut plan = self.plan();
         plan.commits = plan.commits.saturating_add(1);

@@ -1,6 +1,6 @@
 //! The audit rules for payouts, refunds and splits: the ledger moved the amounts that the records state.
 //!
-//! Each rule begins with entries, so a record without moved money violates no rule.
+//! The rules for payouts and refunds begin with the entries. So they do not report a payout or refund that has no entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,7 +96,8 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
     judge_parts(state, report);
 }
 
-/// Checks the sums that a charge stores: its refunds in flight, and its completed refunds with the returns of lost infractions.
+/// Checks the sums that a charge stores: its refunds in flight, and its completed refunds plus the returns because of
+/// lost infractions.
 fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     let sum = |counts: &dyn Fn(RefundStatus) -> bool| -> i128 {
         let own = state.tables.refunds.values().filter(|refund| refund.charge == id && counts(refund.state.status()));
@@ -124,7 +125,7 @@ fn lost(state: &State, id: ChargeId) -> i128 {
 }
 
 /// Checks that each beneficiary of a paid charge was credited exactly its part of the charge. No other account may have
-/// a credit.
+/// a split credit.
 fn judge_parts(state: &State, report: &mut LedgerReport) {
     let mut parts: BTreeMap<(&EndToEndId, AccountId), (i128, i128)> = BTreeMap::new();
     for paid in state.tables.payments.values().filter(|paid| paid.role == PaymentRole::Settles) {

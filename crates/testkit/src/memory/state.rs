@@ -24,7 +24,7 @@ use super::deliveries::Row;
 use super::tables::Tables;
 use crate::builders::fresh;
 
-/// A side of a transfer, as the statement shows it.
+/// An entry: one side of a transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The entry's identifier, greater than those of all earlier entries.
@@ -35,13 +35,13 @@ pub struct Entry {
     pub amount: Money,
     /// The balance of the ledger account after the entry.
     pub balance_after: Money,
-    /// The kind.
+    /// The kind of the transfer.
     pub kind: EntryKind,
     /// The public id of the resource that caused the entry.
     pub resource: Option<String>,
     /// The end-to-end id of the Pix that caused the entry.
     pub end_to_end_id: Option<EndToEndId>,
-    /// The instant of the commit.
+    /// The instant of the change set.
     pub at: Timestamp,
 }
 
@@ -70,7 +70,7 @@ pub struct StoredEvent {
 }
 
 impl StoredEvent {
-    /// Returns the event as readers see it.
+    /// Returns the event as the queries of events return it.
     #[must_use]
     pub fn read(&self) -> cais_ports::StoredEvent {
         let NewEvent { id, kind, at, data, .. } = self.event.clone();
@@ -87,7 +87,7 @@ pub(super) struct State {
     pub(super) entries: Vec<Entry>,
     pub(super) events: BTreeMap<AccountId, Vec<StoredEvent>>,
     pub(super) deliveries: BTreeMap<DeliveryId, Row>,
-    /// The beginning of the failure of endpoints, in each of their epochs.
+    /// The instants since which endpoints have failed, by endpoint and epoch.
     pub(super) failing: BTreeMap<(EndpointId, i64), Timestamp>,
     /// The last use of each API key.
     pub(super) key_uses: BTreeMap<KeyPrefix, KeyUse>,
@@ -140,7 +140,8 @@ impl State {
         self.tables.find(key)
     }
 
-    /// Returns the payment with the sum of its refunds, done or in transit, beyond its charge's amount.
+    /// Returns the payment with `refunded_beyond`: the part of its completed and open refunds that does not count as a refund
+    /// of the charge.
     pub(super) fn with_refunds(&self, payment: &CreditedPayment) -> CreditedPayment {
         let own = self.tables.refunds.values().filter(|refund| {
             refund.account == payment.account && refund.end_to_end_id == payment.payment.end_to_end_id
@@ -162,7 +163,7 @@ impl State {
     pub(super) fn commit(&mut self, change: ChangeSet) -> Result<(Committed, Vec<EndpointQueue>), CommitError> {
         self.snapshot.open(&change);
         if change.writes.iter().any(|write| self.has_key_id(write)) {
-            // An error of the other checks has precedence.
+            // If another check fails too, the commit returns the error of that check.
             judge(&mut self.snapshot.clone(), &change, &StoreIds)?;
             return Err(CommitError::Corrupt("the id of a key exists".to_owned()));
         }
@@ -195,8 +196,8 @@ impl IdGenerator for StoreIds {
     }
 }
 
-/// Returns an id that is greater than every earlier id. No `SequentialIds` returns this id, because its number is one higher than its
-/// timestamp.
+/// Returns an id that is greater than every earlier id. No generator `SequentialIds` returns the same id: the number in the id is one
+/// higher than the number that belongs to the timestamp.
 pub(super) fn next_id<K: IdKind>() -> Id<K> {
     Id::new(Uuid::from_u128(fresh::<K>().uuid().as_u128().saturating_add(1)))
 }

@@ -47,7 +47,7 @@ impl Install {
         self.programs.join(program)
     }
 
-    /// Returns a command that creates or runs a server.
+    /// Returns a command that runs as the server's user, for a program that creates or runs a server.
     pub(super) fn command(&self, program: &str) -> Command {
         self.run_as_server(self.path(program))
     }
@@ -57,7 +57,7 @@ impl Install {
         self.run_as_server("sh".into())
     }
 
-    /// Returns a command for a client of the server.
+    /// Returns a command for a client of the server, from the installation or else from `PATH`.
     pub(super) fn client(&self, program: &str) -> Command {
         let beside_the_server = self.path(program);
         if beside_the_server.is_file() { Command::new(beside_the_server) } else { Command::new(program) }
@@ -79,7 +79,7 @@ impl Install {
         } else {
             Command::new(program)
         };
-        // The folder of the test process may be closed to the server's user.
+        // The server's user may have no access to the working folder of the test process.
         command.current_dir("/");
         command
     }

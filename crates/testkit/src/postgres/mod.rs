@@ -16,23 +16,23 @@ use anyhow::{Context as _, Result, bail};
 use crate::process::{Folder, free_port, guarded_by_us, run, wait_for};
 use install::Install;
 
-/// The longest start or end of a server, also on a machine that is busy with other tests.
+/// The time limit for the start of a server, long enough for a machine that is busy with other tests.
 const DEADLINE: Duration = Duration::from_mins(1);
-/// The largest number of ports to try if another process uses a port first.
+/// The largest number of ports to try. Another process may use a free port before the server does.
 const PORTS_TRIED: u32 = 10;
-/// The connections of a server: enough for many stores in one test process.
+/// The largest number of connections to a server: enough for many stores in one test process.
 const MAX_CONNECTIONS: u32 = 300;
 
 /// The settings of a server.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// `true` if commits reach the disk. Otherwise a killed server may lose its data, and tests are faster.
+    /// `true` if the server waits until commits are on the disk; `false` makes tests faster.
     pub fsync: bool,
     /// `true` if connections must be encrypted; the certificate is self-signed.
     pub tls: bool,
 }
 
-/// A running server. The process and its folder end when this is dropped or the test process ends.
+/// A running server. The server ends, and its folder is removed, when this value is dropped or the test process ends.
 pub struct Cluster {
     supervisor: Child,
     folder: Folder,
@@ -97,12 +97,13 @@ impl Cluster {
         Ok(self.url(&name))
     }
 
-    /// Creates a copy of the database that `prepare` made from an empty one. `prepare` runs once for each `name`.
+    /// Creates a copy of the template database `name`, and returns the URL of the copy. The first call for a name creates
+    /// the template: `prepare` gets the URL of an empty database and fills it.
     ///
     /// # Errors
     /// If the server does not reply or `prepare` fails.
     pub fn prepared_database(&self, name: &str, prepare: impl FnOnce(&str) -> Result<()>) -> Result<String> {
-        // The lock is held during the copy, because PostgreSQL copies a database only while it has no other connection.
+        // The lock is held during the copy: PostgreSQL copies a template only while no other connection uses the template.
         let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
         if !templates.contains_key(name) {
             let template = self.next_name("template");
@@ -153,7 +154,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // `wait` closes this end of the pipe, and the supervisor waits for that.
+        // `wait` closes this end of the pipe. Then the supervisor ends the server.
         drop(self.supervisor.wait());
     }
 }
@@ -193,7 +194,7 @@ kill $reader
 
 /// Waits until the server is ready. Returns `false` if the server ended instead, for example because the port is in use.
 ///
-/// The server's own file shows readiness, so that another server on the same port is never confused with it.
+/// Readiness is read from the server's own file, because another server could accept a connection to the same port.
 fn wait_until_ready(supervisor: &mut Child, data: &Path) -> Result<bool> {
     const STATUS_LINE: usize = 7;
     let ready = wait_for("the start of PostgreSQL", DEADLINE, || {
@@ -210,7 +211,7 @@ fn wait_until_ready(supervisor: &mut Child, data: &Path) -> Result<bool> {
     ready
 }
 
-/// Creates a key and a self-signed certificate, and requires encrypted connections.
+/// Creates a TLS key and a self-signed certificate, and makes the server refuse unencrypted connections.
 fn make_certificate(install: &Install, data: &Path) -> Result<()> {
     let (key, certificate) = (data.join("server.key"), data.join("server.crt"));
     let mut openssl = Command::new("openssl");

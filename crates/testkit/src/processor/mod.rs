@@ -1,5 +1,6 @@
-//! The simulated crypto processor and source of rates. Every creation makes a new payment, or a new batch with one
-//! withdrawal. A repeat with the same identifier makes another one.
+//! The simulated crypto processor and source of rates. Each order of a deposit creates a payment, and each order of a
+//! withdrawal a batch with one withdrawal. A repeated order creates another one, because the processor does not compare
+//! our identifiers.
 
 mod deposits;
 mod withdrawals;
@@ -23,26 +24,26 @@ use crate::builders::right;
 use crate::psp::{Connection, Looking, Sending};
 use withdrawals::{Batch, Late};
 
-/// The rows of a page of the list of withdrawals.
+/// The number of rows in a page of the list of withdrawals.
 const PAGE: usize = 2;
 
 /// The replies and records of the processor.
 pub struct State {
-    /// The reply to creations.
+    /// The reply to orders of deposits and withdrawals.
     pub creating: Sending,
     /// The reply to the verification of a batch by a one-time code.
     pub verifying: Sending,
     /// The reply to reads of payments and withdrawals.
     pub looking: Looking,
-    /// `true` if each address can receive coins.
+    /// `true` if the processor accepts every address, `false` if it rejects every address.
     pub accepts_addresses: bool,
     /// `true` if the processor answers reads of minimums, prices, addresses and balances.
     pub prices: bool,
-    /// The price of each coin but USDT; `None`: no reply.
+    /// The price in USDT of each coin but USDT; `None`: no reply.
     pub usdt_per_coin: Option<&'static str>,
-    /// The technical minimum in coins; `None`: no reply.
+    /// The processor's own minimum for an order, in coins; `None`: no reply.
     pub minimum: Option<&'static str>,
-    /// The price of a dollar in BRL: the buying and the selling rate; `None`: no reply.
+    /// The price of a dollar in BRL: the buying and the selling rate; `None`: no connection.
     pub brl_per_usd: Option<(&'static str, &'static str)>,
     /// The instant of publication of the price of a dollar; `None`: the current instant.
     pub published_at: Option<Timestamp>,
@@ -50,17 +51,17 @@ pub struct State {
     pub balances: Vec<CryptoAmount>,
     /// The payments, oldest first.
     pub payments: Vec<UpstreamDeposit>,
-    /// Rows of the list of payments that cannot be read.
+    /// The unreadable rows of the list of payments.
     pub unreadable: Vec<UnreadableRow>,
     batches: Vec<Batch>,
     late: Vec<Late>,
-    /// The number of creations that were requested, by our identifier.
+    /// The number of requests to create each withdrawal, by our identifier.
     requests: BTreeMap<CryptoWithdrawalId, u32>,
     verifications: u32,
     last_code: Option<i64>,
 }
 
-/// A simulated processor. Clones share it.
+/// A simulated processor. Clones share its state.
 #[derive(Clone)]
 pub struct FakeProcessor {
     /// The processor's configured name.
@@ -98,13 +99,13 @@ impl FakeProcessor {
         Self { name, clock, state: Arc::new(Mutex::new(state)), connection: None }
     }
 
-    /// Returns the same processor behind a connection.
+    /// Returns the same processor, called through this connection.
     #[must_use]
     pub fn behind(&self, connection: Arc<dyn Connection>) -> Self {
         Self { connection: Some(connection), ..self.clone() }
     }
 
-    /// Returns the state, after the arrival of late requests and the rejection of batches that were never verified.
+    /// Returns the state, after late requests have arrived and old unverified batches were rejected, if their time has come.
     pub fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.pass_time(self.clock.now());
@@ -141,7 +142,7 @@ impl FakeProcessor {
         }
     }
 
-    /// Returns the value that `read` returns. No reply arrives if the value is `None` or `State::prices` is `false`.
+    /// Returns the value that `read` returns. Fails without a reply if the value is `None` or `State::prices` is `false`.
     fn number<T>(&self, read: impl FnOnce(&State) -> Option<T>) -> Result<T, AcquirerError> {
         let state = self.state();
         read(&state).filter(|_| state.prices).map_or_else(silent, Ok)
@@ -257,7 +258,8 @@ impl CryptoProcessor for FakeProcessor {
         Ok(UpstreamPage::new(rows, next))
     }
 
-    /// Reads `deposit:PAYMENT`, `BATCH` or `BATCH/ID`. The signature must be `signed`.
+    /// Reads `deposit:PAYMENT`, `BATCH` or `BATCH/ID`: the processor's id of a payment or of a batch, and our id of the
+    /// withdrawal. The signature must be `signed`.
     fn read_callback(&self, signature: &str, body: &[u8]) -> Result<Option<CryptoCallback>, AcquirerError> {
         let text = String::from_utf8_lossy(body);
         let parse = |text: &str| {

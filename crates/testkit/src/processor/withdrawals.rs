@@ -35,7 +35,7 @@ impl Batch {
 pub(super) type Late = (Timestamp, CryptoWithdrawalOrder);
 
 impl FakeProcessor {
-    /// Sets the reply to creations.
+    /// Sets the reply to orders of deposits and withdrawals.
     pub fn set(&self, creating: Sending) {
         self.state().creating = creating;
     }
@@ -81,6 +81,7 @@ impl FakeProcessor {
     }
 
     /// Adds a copy of the last batch with this status and this `order`, as if a repeated request or another system had created it.
+    /// Returns the new batch's id. Does nothing without a last batch.
     #[must_use]
     pub fn add_batch(&self, status: UpstreamWithdrawalStatus, order: Option<CryptoWithdrawalId>) -> ProcessorId {
         let (batch, now) = (a_processor_id(), self.clock.now());
@@ -105,7 +106,7 @@ impl FakeProcessor {
         self.state().batches.iter().map(Batch::record).collect()
     }
 
-    /// Returns the number of requested creations of all withdrawals, without those that certainly did not arrive.
+    /// Returns the number of requests to create withdrawals, without those that certainly did not arrive.
     #[must_use]
     pub fn requests(&self) -> u32 {
         self.state().requests.values().sum()
@@ -124,7 +125,7 @@ impl FakeProcessor {
     }
 }
 
-/// The change of a record's status, with the fields that such a record has.
+/// Sets the status of a record, and the fields that a record in this status has.
 trait SetStatus {
     fn set(&mut self, status: UpstreamWithdrawalStatus);
 }

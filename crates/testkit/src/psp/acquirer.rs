@@ -1,4 +1,4 @@
-//! The simulated acquirer behind the ports.
+//! The port `Acquirer` of the simulated acquirer.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use jiff::SignedDuration;
 use super::orders::Record;
 use super::{FakePsp, List, Listing, Looking, Moment, Order, OrderKind, State};
 
-/// The span of the list of [`Listing::Lately`].
+/// The greatest age of the beginning of a span that [`Listing::Lately`] lists.
 const MONTH: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 fn no_answer<T>() -> Result<T, AcquirerError> {
@@ -62,7 +62,8 @@ impl FakePsp {
         found
     }
 
-    /// Replies to a request of a list. Both ends are part of the span, as at real acquirers.
+    /// Replies to a request of a list. `read` returns all rows of the requested span. As at real acquirers, a row at either end
+    /// belongs to the span.
     async fn list<T>(
         &self,
         list: List,
@@ -304,10 +305,12 @@ impl Acquirer for FakePsp {
         }
     }
 
-    /// Parses a body: items separated by commas. An item `inf-…` is the id of an infraction. An item `sent:` has the
-    /// instruction id of a payout, and the ids of returns after slashes. An item `back:` has the end-to-end id of a
-    /// sent Pix and the id of its return. Any other item is a txid, with an end-to-end id and then an instant after
-    /// slashes.
+    /// Parses a body. Its items are separated by commas, and have these forms:
+    ///
+    /// - `inf-…`: the id of an infraction;
+    /// - `sent:INSTRUCTION_ID`: a payout. The ids of its returns may follow, each after a slash.
+    /// - `back:END_TO_END_ID/RETURN_ID`: a return of a sent Pix;
+    /// - `TXID`, `TXID/END_TO_END_ID` or `TXID/END_TO_END_ID/INSTANT`: a received Pix, with the instant of its payment.
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
         let text = str::from_utf8(body).map_err(|error| unreadable(&error))?;
         text.split(',').map(noticed).collect()

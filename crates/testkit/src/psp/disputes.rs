@@ -16,7 +16,7 @@ use crate::builders::a_return_id;
 #[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test that names a missing record fails here")]
 #[expect(clippy::must_use_candidate, reason = "a test may ignore the name of the added record")]
 impl FakePsp {
-    /// Opens a dispute of a Pix with this amount in centavos and one week for a defense. Returns the dispute's id.
+    /// Opens an infraction for this many centavos of a Pix, with one week for a defense. Returns the infraction's id.
     pub fn dispute(&self, end_to_end_id: &EndToEndId, centavos: i64) -> String {
         let now = self.clock.now();
         let mut state = self.state();
@@ -37,7 +37,7 @@ impl FakePsp {
         id
     }
 
-    /// Returns every infraction in its true state.
+    /// Returns every infraction as the acquirer stores it, with the facts that its lists may hide.
     pub fn infractions(&self) -> Vec<UpstreamInfraction> {
         self.state().infractions.clone()
     }
@@ -56,7 +56,7 @@ impl FakePsp {
         });
     }
 
-    /// Reopens an infraction.
+    /// Reopens an infraction, without its defense.
     pub fn reopen(&self, id: &str) {
         self.change(id, |row| {
             row.status = UpstreamInfractionStatus::Open;
@@ -65,7 +65,7 @@ impl FakePsp {
         });
     }
 
-    /// Reopens an infraction with the current instant as its beginning, and one week left for a defense.
+    /// Reopens an infraction as if it was opened now: `opened_at` changes, and one week is left for a defense.
     pub fn reopen_now(&self, id: &str) {
         let now = self.clock.now();
         self.reopen(id);
@@ -84,7 +84,7 @@ impl FakePsp {
         });
     }
 
-    /// Accepts a dispute, and returns the rest of its Pix, at most the disputed amount.
+    /// Accepts a dispute. The payer gets the disputed amount back, or the part of it that was not returned before.
     pub fn accept(&self, id: &str) {
         self.settle(id, UpstreamInfractionStatus::Accepted);
         let mut state = self.state();
@@ -110,7 +110,7 @@ impl FakePsp {
         self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
     }
 
-    /// Returns the sum of a Pix's returns because of infractions, in centavos.
+    /// Returns the sum of a Pix's returns because of infractions, in centavos. The progress of the returns does not matter.
     pub fn lost(&self, end_to_end_id: &EndToEndId) -> i64 {
         let mut state = self.state();
         let payments = state.payments().filter(|payment| payment.end_to_end_id == *end_to_end_id);

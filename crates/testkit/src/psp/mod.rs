@@ -49,9 +49,9 @@ pub enum Sending {
     ArrivesLateAndRefuses,
     /// An order with the smallest amount is accepted instead.
     Garbles,
-    /// Accepted. A server between node and acquirer repeats the request, and the repeat is refused.
+    /// Accepted, but the reply is a refusal: a server between node and acquirer repeated the request.
     TakesAndRefuses,
-    /// The reply to a defense is that the deadline has passed.
+    /// The reply to a defense is that the deadline has passed. Other orders are refused.
     TooLate,
 }
 
@@ -82,15 +82,15 @@ pub enum Listing {
     Down,
     /// No rows.
     Empty,
-    /// An unreadable row in place of every row.
+    /// One unreadable row instead of all rows.
     Garbles,
-    /// An empty first page that names itself as the next.
+    /// Empty pages, each of which names the first page as the next one.
     Circles,
     /// Empty pages without end.
     Endless,
-    /// No reply to a span that begins longer ago than a month.
+    /// All rows on one page, but no reply to a span that began more than 31 days ago.
     Lately,
-    /// The infractions at the instant at which this value was set.
+    /// The infractions as they were when this value was set, on one page.
     AsItWas,
 }
 
@@ -101,7 +101,7 @@ pub enum List {
     Received,
     /// Sent Pix.
     Sent,
-    /// Returns of sent Pix that are shown only by their own id.
+    /// Returns of sent Pix that the list of sent Pix does not show.
     PayoutReturns,
     /// Infractions.
     Infractions,
@@ -122,7 +122,7 @@ pub enum Moment {
 
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// The connection of one node to acquirers: a test delays or stops the node in it.
+/// The connection of one node to acquirers and the processor. In these functions a test can delay or stop the node.
 #[async_trait]
 pub trait Connection: Send + Sync {
     /// Runs before a look-up or a list.
@@ -157,11 +157,11 @@ struct State {
     unreadable: Vec<(Timestamp, UnreadableRow)>,
     /// Received Pix that the list does not show.
     unlisted: Vec<EndToEndId>,
-    /// Returns that are shown only by their own id.
+    /// Returns of sent Pix that the records of the payouts do not show.
     lone_returns: Vec<ReturnedPart>,
     /// A request of a list gets no reply if its span overlaps the time between these instants.
     dark: Option<(Timestamp, Timestamp)>,
-    /// The acquirer's own clock, as its replies show it.
+    /// The acquirer's own clock, as look-ups of charges show it; `None`: they show no time.
     own_clock: Option<Timestamp>,
     /// Every request of an order, oldest first.
     orders: Vec<Order>,
@@ -179,7 +179,7 @@ struct State {
     hooks: Vec<(Moment, Hook)>,
 }
 
-/// A simulated acquirer. Clones share it.
+/// A simulated acquirer. Clones share its state.
 #[derive(Clone)]
 pub struct FakePsp {
     /// The acquirer's configured name.
@@ -225,7 +225,7 @@ impl FakePsp {
         Self { name: name.clone(), clock, state: Arc::new(Mutex::new(state)), connection: None }
     }
 
-    /// Returns the same acquirer behind a connection.
+    /// Returns the same acquirer, called through this connection.
     #[must_use]
     pub fn behind(&self, connection: Arc<dyn Connection>) -> Self {
         Self { connection: Some(connection), ..self.clone() }
@@ -289,7 +289,7 @@ impl FakePsp {
         self.state().resting = resting;
     }
 
-    /// Sets the acquirer's own clock, which its replies show.
+    /// Sets the acquirer's own clock, which look-ups of charges show.
     pub fn set_clock(&self, at: Timestamp) {
         self.state().own_clock = Some(at);
     }
@@ -325,7 +325,7 @@ impl FakePsp {
         orders.filter_map(|order| if let Order::Defense(order) = order { Some(order) } else { None }).collect()
     }
 
-    /// Counts the requests of a defense, and the accepted ones.
+    /// Returns the number of requested defenses, and the number of accepted defenses.
     #[must_use]
     pub fn defenses(&self) -> (usize, usize) {
         (self.ordered(OrderKind::Defense), self.state().accepted_defenses)
@@ -356,7 +356,7 @@ impl FakePsp {
         self.state().lists.iter().filter(|(one, _)| *one == list).count()
     }
 
-    /// Removes and returns the requests of the list of infractions.
+    /// Returns the requests of the list of infractions since the last call. Also forgets the requests of the other lists.
     #[must_use]
     pub fn take_listed(&self) -> Vec<ListRequest> {
         let lists = std::mem::take(&mut self.state().lists);

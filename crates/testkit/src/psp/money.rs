@@ -29,7 +29,7 @@ impl State {
 #[expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test that names a missing record fails here")]
 #[expect(clippy::must_use_candidate, reason = "a test may ignore the name of the added record")]
 impl FakePsp {
-    /// Stores the charge as issued.
+    /// Stores the charge as if this acquirer had issued it.
     pub fn hold(&self, charge: &Charge) {
         let upstream = UpstreamCharge {
             txid: charge.txid.clone(),
@@ -43,7 +43,7 @@ impl FakePsp {
         self.state().charges.insert(charge.txid.clone(), upstream);
     }
 
-    /// Stores a charge that was ordered before the test began.
+    /// Issues the charge, without counting the order as a request.
     pub fn hold_order(&self, order: &ChargeOrder) {
         let now = self.clock.now();
         let _ = self.state().execute(&Order::Charge(order.clone()), now, UpstreamProgress::Processing);
@@ -71,7 +71,7 @@ impl FakePsp {
         end_to_end_id
     }
 
-    /// Pays the charge with a Pix of that id.
+    /// Pays this many centavos to the charge, with a Pix of that end-to-end id.
     pub fn pay_as(&self, txid: &Txid, centavos: i64, end_to_end_id: EndToEndId) {
         let payment = self.payment(end_to_end_id, centavos);
         let mut state = self.state();
@@ -100,7 +100,7 @@ impl FakePsp {
         change(self.state().payments().find(|payment| payment.end_to_end_id == *end_to_end_id).unwrap());
     }
 
-    /// Adds a return of a Pix that no order requested, with this amount in centavos and this progress.
+    /// Adds to a Pix a return that no order requested, with this amount in centavos and this progress.
     pub fn return_unasked(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let (name, return_id) = ("theirs".to_owned(), Some(a_return_id()));
         let (nature, amount) = (ReturnNature::Ordinary, Money::from_centavos(centavos));
@@ -108,7 +108,7 @@ impl FakePsp {
         self.change_payment(end_to_end_id, |payment| payment.returns.push(back));
     }
 
-    /// Sets the progress of every return of a received Pix.
+    /// Sets the progress of every return of every received Pix.
     pub fn settle_refunds(&self, progress: &UpstreamProgress) {
         for back in self.state().payments().flat_map(|payment| payment.returns.iter_mut()) {
             back.progress = progress.clone();
@@ -130,7 +130,7 @@ impl FakePsp {
         }
     }
 
-    /// Removes the record of every return of a received Pix.
+    /// Removes the record of every return of every received Pix.
     pub fn forget_returns(&self) {
         for payment in self.state().payments() {
             payment.returns.clear();
@@ -153,7 +153,7 @@ impl FakePsp {
         self.payouts().iter().filter(|payout| !failed(payout)).count()
     }
 
-    /// Stores a payout. The instant of its sending is the first instant at which it was stored.
+    /// Stores a payout that was sent now, or replaces its record. A replacement does not change the instant of its sending.
     pub fn hold_payout(&self, payout: UpstreamPayout) {
         let now = self.clock.now();
         let mut state = self.state();
@@ -201,14 +201,15 @@ impl FakePsp {
         parts
     }
 
-    /// Shows returns of payouts only by their own ids, as an acquirer that does not list them.
+    /// Adds returns of payouts that only [`List::PayoutReturns`](super::List::PayoutReturns) and a look-up by return id show.
+    /// Also has the effects of [`Self::be_vague`].
     pub fn show_alone(&self, parts: Vec<ReturnedPart>) {
         let mut state = self.state();
         state.lone_returns.extend(parts);
         state.is_vague = true;
     }
 
-    /// Lists a received Pix whose row cannot be read.
+    /// Adds an unreadable row to the list of received Pix.
     pub fn list_unreadable(&self, name: &str) {
         let row = UnreadableRow { name: name.to_owned(), reason: "valor is not an amount".to_owned() };
         let now = self.clock.now();
@@ -220,7 +221,7 @@ impl FakePsp {
         self.state().unlisted.push(end_to_end_id);
     }
 
-    /// Hides every Pix from single reads, or shows them.
+    /// Hides every received Pix from look-ups by end-to-end id, or shows them again.
     pub fn hide_received(&self, hides: bool) {
         self.state().shows_received = !hides;
     }

@@ -51,7 +51,7 @@ pub(super) enum Order {
     Defense(DefenseOrder),
 }
 
-/// The record that an order created.
+/// The acquirer's record of an executed order.
 #[derive(Debug, Clone)]
 pub(super) enum Record {
     Charge(UpstreamCharge),
@@ -228,7 +228,7 @@ impl State {
     }
 }
 
-/// Removes the recipient from the first reply to a payout; look-ups return it.
+/// Removes the recipient from the reply to the order of a payout. Only look-ups return the recipient.
 fn first_reply(record: Record) -> Record {
     if let Record::Payout(payout) = record {
         return Record::Payout(UpstreamPayout { recipient: Recipient::default(), ..payout });

@@ -10,13 +10,15 @@ use crate::process::run;
 
 /// The variable that names a program to test instead of the built program.
 const OVERRIDE: &str = "CAIS_BINARY";
-/// The variables that cargo sets for the package of a test. If a build received them, cargo would build all packages again.
+/// Prefixes of the variables that cargo sets while it runs a test. A build that inherited these variables would compile all
+/// packages again.
 const OF_THIS_PACKAGE: [&str; 5] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"];
 
-/// Returns the program, built at most once per test process with the profile of the test. `CAIS_BINARY` names another program.
+/// Returns the path of the program, built at most once per test process, with the profile of the test. If `CAIS_BINARY` is set, returns
+/// that path instead.
 ///
 /// # Errors
-/// If the program cannot be built.
+/// If the program cannot be built, or `CAIS_BINARY` does not name a file.
 pub fn cais_binary() -> Result<&'static Path> {
     static BINARY: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let binary = BINARY.get_or_init(|| find().map_err(|error| format!("{error:#}")));
@@ -33,7 +35,7 @@ fn find() -> Result<PathBuf> {
     let test = std::env::current_exe()?;
     let folder = test.ancestors().find(|folder| folder.ends_with("deps"));
     let folder = folder.and_then(Path::parent).or(test.parent());
-    let folder = folder.context("the program has no folder")?;
+    let folder = folder.context("the test program has no folder")?;
     let target = folder.parent().context("the folder of the profile has no parent")?;
     let profile = folder.file_name().context("the folder of the profile has no name")?;
     let profile = if profile == "debug" { "dev".as_ref() } else { profile };

@@ -7,10 +7,10 @@ use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-/// The time limit of a reply: longer than the time in which the service answers a request.
+/// The time limit of a reply: longer than the service's own time limit for a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A client of one base URL, with an API key or without.
+/// A client of one base URL, with or without an API key.
 #[derive(Debug, Clone)]
 pub struct Http {
     client: reqwest::Client,
@@ -31,7 +31,7 @@ pub struct Reply {
 
 /// Returns a client that follows no redirects and has a time limit.
 pub(crate) fn client() -> Result<reqwest::Client> {
-    // Another test in this process may have installed the provider already, with the same effect.
+    // An error means that another test of this process has already installed the crypto provider, so errors are ignored.
     drop(rustls::crypto::ring::default_provider().install_default());
     let client = reqwest::Client::builder().timeout(TIMEOUT).no_proxy();
     let client = client.redirect(reqwest::redirect::Policy::none());
@@ -63,7 +63,7 @@ impl Http {
     /// Sends the request and reads the whole reply.
     ///
     /// # Errors
-    /// If there is no whole reply.
+    /// If no complete reply arrives.
     pub async fn send(&self, request: RequestBuilder) -> Result<Reply> {
         let response = request.send().await?;
         Ok(Reply {
@@ -116,13 +116,13 @@ impl Reply {
             .with_context(|| format!("{} with {}", self.status, String::from_utf8_lossy(&self.body)))
     }
 
-    /// Returns the header as text.
+    /// Returns the header as text; `None` if it is missing or not ASCII.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Returns the code of an error envelope.
+    /// Returns the field `error.code` of the body.
     #[must_use]
     pub fn error_code(&self) -> Option<String> {
         let code = self.json().ok()?.get("error")?.get("code")?.as_str()?.to_owned();

@@ -19,12 +19,12 @@ pub use binary::cais_binary;
 pub(crate) use http::client;
 pub use http::{Http, Reply};
 
-/// The longest start or end of the program, also on a machine that is busy with other tests.
+/// The time limit for a start or end of the program, long enough for a machine that is busy with other tests.
 const DEADLINE: Duration = Duration::from_mins(1);
 /// The number of bytes from the end of the log that a failure shows.
 const LOG_SHOWN: u64 = 8_192;
 
-/// The storage of the data.
+/// The storage of the service's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// A file in the data folder.
@@ -38,7 +38,8 @@ impl Engine {
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 }
 
-/// A running service. The process and its data end when this is dropped, and never outlive the test process.
+/// A service, running or not. When this value is dropped, the process ends, and the data folder is removed. Neither outlives the test
+/// process, nor does a PostgreSQL database.
 pub struct Cais {
     folder: Folder,
     environment: BTreeMap<String, String>,
@@ -59,8 +60,8 @@ struct Addresses {
 }
 
 impl Cais {
-    /// Starts the service with a minimal configuration. Unless a variable configures an acquirer, `CAIS_SANDBOX` is set, and the
-    /// built-in sandbox is the acquirer.
+    /// Starts the service with a minimal configuration. Unless a variable configures an acquirer or is `CAIS_SANDBOX`, the built-in sandbox
+    /// is the acquirer.
     ///
     /// # Errors
     /// If the program cannot be built, or the service does not become ready. The error has the end of the service's log.
@@ -81,7 +82,7 @@ impl Cais {
         Ok(cais)
     }
 
-    /// Prepares a service without starting it, for its command line alone.
+    /// Prepares a service without starting it. Subcommands work at once; [`Cais::launch`] starts the service.
     ///
     /// # Errors
     /// If the program cannot be built, or PostgreSQL does not start.
@@ -89,7 +90,7 @@ impl Cais {
         cais_binary()?;
         let folder = Folder::new("cais-test-")?;
         let mut all = BTreeMap::from([
-            // There is no load balancer that needs time before a shutdown.
+            // A shutdown need not wait for a load balancer.
             ("CAIS_DRAIN_DELAY_S".to_owned(), "0".to_owned()),
             ("CAIS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
             ("CAIS_ADMIN_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
@@ -133,7 +134,7 @@ impl Cais {
         self.environment.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Removes a variable from the next launch on.
+    /// Removes a variable for the next launch.
     pub fn unset(&mut self, name: &str) {
         self.environment.remove(name);
     }
@@ -158,7 +159,7 @@ impl Cais {
         self.terminate_by("TERM")
     }
 
-    /// Works like [`Cais::terminate`], with a signal by name.
+    /// Works like [`Cais::terminate`], with this signal, for example `INT`.
     ///
     /// # Errors
     /// As [`Cais::terminate`].
@@ -216,7 +217,7 @@ impl Cais {
     /// Opens an approved account and creates a key with those scopes. Returns the key.
     ///
     /// # Errors
-    /// If the command fails, or prints no key.
+    /// If a command fails, or no key is printed.
     pub fn create_key(&self, email: &str, scopes: &str) -> Result<String> {
         let account = ["account", "create", "--email", email, "--name", "Loja"];
         let account = [&account[..], &["--document", "12345678909", "--approve"]].concat();
@@ -226,26 +227,26 @@ impl Cais {
         Ok(key.context("`key create` printed no `key`")?.to_owned())
     }
 
-    /// Returns a client without a key, for paths from the root of the listener.
+    /// Returns a client of the public listener, without an API key.
     #[must_use]
     pub fn http(&self) -> Http {
         Http::new(self.client.clone(), &self.base_url(), None)
     }
 
-    /// Returns a client with a key, for paths from the root of the listener.
+    /// Returns a client of the public listener, with this API key.
     #[must_use]
     pub fn http_as(&self, key: &str) -> Http {
         Http::new(self.client.clone(), &self.base_url(), Some(key))
     }
 
-    /// Returns a client of the admin listener; `None` if there is none.
+    /// Returns a client of the admin listener; `None` if the service has no admin listener.
     #[must_use]
     pub fn http_admin(&self) -> Option<Http> {
         let admin = self.addresses.admin.as_ref()?;
         Some(Http::new(self.client.clone(), &format!("http://{admin}"), None))
     }
 
-    /// Returns the address of the listener, `http://127.0.0.1:PORT`. The port changes with each launch.
+    /// Returns the URL of the public listener, `http://127.0.0.1:PORT`. The port changes with each launch.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.addresses.listen)
@@ -282,7 +283,7 @@ impl Cais {
                 command.env_remove(name);
             }
         }
-        // The folder contains no configuration file.
+        // The program runs in its data folder, not in the folder of the test process.
         command.current_dir(self.folder.path()).envs(&self.environment);
         if !self.environment.keys().any(|name| name.starts_with("CAIS_ACQUIRERS__") || name == "CAIS_SANDBOX") {
             command.env("CAIS_SANDBOX", "true");

@@ -36,7 +36,7 @@ impl Workload {
             let mut stored = h.store.find_idempotency_record(name).await.unwrap();
             let mut expected = self.model.find_idempotency_record(name).await.unwrap();
             for record in [&mut stored, &mut expected].into_iter().flatten() {
-                // The lease of an answered record has no meaning.
+                // The lease of an answered record has no meaning, so the stores may keep different values.
                 record.lease_until = record.answer.as_ref().map_or(record.lease_until, |_| after_s(0));
             }
             assert_eq!(stored, expected);
@@ -102,7 +102,7 @@ impl Workload {
         }
     }
 
-    /// Compares payouts and refunds, also those that no list shows, and the lists of due work.
+    /// Compares payouts and refunds, also those that no list shows, and the lists of due payouts and releases.
     async fn compare_money_out(&self, h: &Harness) {
         for (account, id) in self.payouts.iter().copied() {
             let expected = self.model.find_payout(account, id).await;
@@ -117,7 +117,7 @@ impl Workload {
             let stored = h.store.list_refunds(charge.account, charge.id, first(200)).await;
             assert_eq!(stored, expected);
         }
-        // Rows that are due at the same instant may have any order.
+        // Rows that are due at the same instant may have any order. The tested store also has rows of earlier seeds.
         let now = after_s(100_000);
         let mut due = h.store.list_due_payouts(now, 500).await.unwrap();
         let mut expected = self.model.list_due_payouts(now, 500).await.unwrap();

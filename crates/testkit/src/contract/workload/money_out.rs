@@ -1,4 +1,4 @@
-//! Payouts, refunds and releases of the workload: every step that the domain allows, from the version that was read or from
+//! Payouts, refunds and releases of the workload: every step that the domain allows, from the stored version or from
 //! an older one.
 
 use cais_domain::external_id::ExternalId;
@@ -26,7 +26,7 @@ impl Workload {
         }
     }
 
-    /// Returns a random step of a stored payout; `None` if none is stored, or if the step is not permitted.
+    /// Returns a random step of a random payout; `None` if the payout is not stored, or does not permit the step.
     pub(super) async fn payout_step(&mut self) -> Option<ChangeSet> {
         let known = (!self.payouts.is_empty()).then(|| self.random.one_of(&self.payouts));
         let (account, id) = known?;
@@ -60,7 +60,8 @@ impl Workload {
         Some(ChangeSet { reserve, ..steps::move_payout(step, at) })
     }
 
-    /// Returns the change set that creates a refund of a stored charge; `None` if the charge cannot be refunded.
+    /// Returns the change set that creates a refund of a random charge; `None` if the charge is not stored, or cannot be
+    /// refunded.
     pub(super) async fn refund(&mut self) -> Option<ChangeSet> {
         let charge = self.a_known_charge().await?;
         let centavos = self.random.one_of(&[None, Some(1), Some(250), Some(1_000)]);
@@ -71,7 +72,7 @@ impl Workload {
         Some(steps::open_refund(&charge, &asked, after_s(10)))
     }
 
-    /// Returns a random step of a stored refund; `None` if none is stored, or if the step is not permitted.
+    /// Returns a random step of a random refund; `None` if the refund is not stored, or does not permit the step.
     pub(super) async fn refund_step(&mut self) -> Option<ChangeSet> {
         let known = (!self.refunds.is_empty()).then(|| self.random.one_of(&self.refunds));
         let (account, id): (AccountId, RefundId) = known?;
@@ -100,7 +101,7 @@ impl Workload {
         Some(steps::move_refund(step.ok()?, at))
     }
 
-    /// Returns the change set of a release that is or was due; `None` if no release ever was due.
+    /// Returns the change set that makes a random release, perhaps again; `None` if no release was due so far.
     pub(super) async fn release(&mut self) -> Option<ChangeSet> {
         let due = self.model.list_due_releases(after_s(1_000), 50).await.unwrap();
         self.releases.extend(due);
