@@ -25,7 +25,7 @@ pub async fn refunds_come_back_in_every_state(h: &mut Harness) {
     }
 }
 
-/// The refunds have the greatest amounts, the longest texts, many scripts, and very early and late instants.
+/// Refunds with the greatest amounts, the longest texts, many scripts, and very early and late instants are read back as written.
 pub async fn extreme_refunds_come_back(h: &mut Harness) {
     let charge = paid(h).await;
     let text = |text: &str| Some(Text::parse(text, 140, LineBreaks::Allowed).unwrap());
@@ -196,7 +196,7 @@ const fn first_page(limit: u32) -> PageRequest<RefundId> {
     PageRequest { limit, starting_after: None }
 }
 
-/// Returns every state but `Pending`, with and without each optional fact. The result has the state, the due time
+/// Returns every state but `Pending`, with and without each optional fact. Each item has the state, the due time
 /// and the number of attempts.
 fn shapes() -> Vec<(RefundState, Option<Timestamp>, u32)> {
     let (at, sent_at) = (after_s(9), after_s(3));

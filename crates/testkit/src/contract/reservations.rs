@@ -1,4 +1,4 @@
-//! Unique values: each has one owner, is compared exactly, and becomes free only by a change set that frees it.
+//! Unique values: each has one owner, is compared exactly, and stays reserved until a change set frees it.
 
 use cais_domain::end_to_end_id::ReturnId;
 use cais_domain::external_id::ExternalId;

@@ -36,8 +36,8 @@ pub async fn charges_come_back_after_every_update(h: &mut Harness) {
     }
 }
 
-/// The charges have the greatest amounts, the longest texts, many scripts, empty texts, and very early and late
-/// instants.
+/// Charges with the greatest amounts, the longest texts, many scripts, empty texts, and very early and late instants are
+/// read back as written.
 pub async fn extreme_charges_come_back(h: &mut Harness) {
     let account = h.account().await;
     for (terms, created_at) in extreme_terms() {

@@ -1,4 +1,4 @@
-//! The statement: one line for each change of a bucket, in order, with its cause, and without data of other accounts.
+//! The statement: one line for each change of a bucket but `in_transit`, in order, with its cause, and without data of other accounts.
 
 use cais_domain::charge::Charge;
 use cais_domain::ids::{AccountId, EntryId};

@@ -1,9 +1,10 @@
 //! The audit rules for infractions:
 //!
 //! - The blocked balance of an account is the sum of its blocks.
-//! - The amount of its open releases is its pending money plus its seized money.
+//! - The amount of an account's open releases is its pending money plus its seized money.
 //! - An account with an under-funded block has no available and no pending money.
-//! - The entries of an infraction block and return the amounts that its block and its record state.
+//! - For each infraction, the ledger blocked the amount that its block states, and returned the amount that its record
+//!   states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,8 +47,8 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
         let stored = |bucket| centavos(state.balance(&LedgerAccount::Merchant(account, bucket)));
         let (held, waiting) = (held.get(&account), waiting.get(&account));
         let (blocked, pending) = (stored(Bucket::Blocked), stored(Bucket::Pending));
-        compare(report, &format!("held of {account}"), held.copied().unwrap_or_default(), blocked);
-        compare(report, &format!("waiting of {account}"), waiting.copied().unwrap_or_default(), pending);
+        compare(report, &format!("blocked balance of {account}"), held.copied().unwrap_or_default(), blocked);
+        compare(report, &format!("pending balance of {account}"), waiting.copied().unwrap_or_default(), pending);
     }
 }
 

@@ -77,7 +77,7 @@ fn rebuild_balances(state: &State, report: &mut LedgerReport) {
         let sum = sums.remove(account).unwrap_or_default();
         compare(report, &format!("balance of {account}"), sum, centavos(stored));
         if matches!(account, LedgerAccount::Merchant(..)) && stored.is_negative() {
-            compare(report, &format!("no debt of {account}"), 0, centavos(stored));
+            compare(report, &format!("negative balance of {account}"), 0, centavos(stored));
         }
     }
     for (account, sum) in sums {

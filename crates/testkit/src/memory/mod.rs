@@ -49,7 +49,8 @@ use tokio::sync::Notify;
 use state::State;
 pub use state::{Entry, StoredEvent};
 
-/// The point at which a commit is interrupted. In both cases its caller gets `Unavailable`.
+/// The point at which a commit is interrupted. In both cases the caller of the commit gets
+/// `Unavailable`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
     /// No part of the commit is stored.
@@ -94,7 +95,7 @@ impl MemoryStore {
         self.plan().unreachable = unreachable;
     }
 
-    /// Makes reconciliation's reads of a longer span fail, as a read that times out.
+    /// Makes reconciliation's reads of a longer span fail, like a read that times out.
     pub fn set_longest_span(&self, longest: SignedDuration) {
         self.plan().longest_span = Some(longest);
     }

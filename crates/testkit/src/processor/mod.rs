@@ -1,6 +1,6 @@
 //! The simulated crypto processor and source of rates. Each order of a deposit creates a payment, and each order of a
-//! withdrawal a batch with one withdrawal. A repeated order creates another one, because the processor does not compare
-//! our identifiers.
+//! withdrawal a batch with one withdrawal. A repeated order creates a second payment or batch, because the processor does
+//! not compare our identifiers.
 
 mod deposits;
 mod withdrawals;
@@ -105,7 +105,7 @@ impl FakeProcessor {
         Self { connection: Some(connection), ..self.clone() }
     }
 
-    /// Returns the state, after late requests have arrived and old unverified batches were rejected, if their time has come.
+    /// Returns the state at the current instant: due late requests have arrived, and old unverified batches are rejected.
     pub fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.pass_time(self.clock.now());

@@ -81,7 +81,7 @@ impl FakeProcessor {
     }
 
     /// Adds a copy of the last batch with this status and this `order`, as if a repeated request or another system had created it.
-    /// Returns the new batch's id. Does nothing without a last batch.
+    /// Returns the new batch's id. Adds none if there is no batch to copy.
     #[must_use]
     pub fn add_batch(&self, status: UpstreamWithdrawalStatus, order: Option<CryptoWithdrawalId>) -> ProcessorId {
         let (batch, now) = (a_processor_id(), self.clock.now());

@@ -1,4 +1,4 @@
-//! The port `Acquirer` of the simulated acquirer.
+//! Implements the port `Acquirer` for the simulated acquirer.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use jiff::SignedDuration;
 use super::orders::Record;
 use super::{FakePsp, List, Listing, Looking, Moment, Order, OrderKind, State};
 
-/// The greatest age of the beginning of a span that [`Listing::Lately`] lists.
+/// The limit of [`Listing::Lately`]: a span that began longer ago gets no reply.
 const MONTH: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 fn no_answer<T>() -> Result<T, AcquirerError> {
@@ -37,7 +37,7 @@ impl FakePsp {
         }
     }
 
-    /// Replies to a look-up by name.
+    /// Replies to a look-up of one record. `name` is its identifier.
     async fn find<T>(
         &self,
         kind: OrderKind,
@@ -308,7 +308,7 @@ impl Acquirer for FakePsp {
     /// Parses a body. Its items are separated by commas, and have these forms:
     ///
     /// - `inf-…`: the id of an infraction;
-    /// - `sent:INSTRUCTION_ID`: a payout. The ids of its returns may follow, each after a slash.
+    /// - `sent:INSTRUCTION_ID`: a payout, where the ids of its returns may follow, each after a slash;
     /// - `back:END_TO_END_ID/RETURN_ID`: a return of a sent Pix;
     /// - `TXID`, `TXID/END_TO_END_ID` or `TXID/END_TO_END_ID/INSTANT`: a received Pix, with the instant of its payment.
     fn callbacks(&self, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {

@@ -47,9 +47,9 @@ pub enum Sending {
     ArrivesLate,
     /// Like [`Sending::ArrivesLate`], and repeats are refused while the request is in transit.
     ArrivesLateAndRefuses,
-    /// An order with the smallest amount is accepted instead.
+    /// Accepted with a wrong amount: the smallest one.
     Garbles,
-    /// Accepted, but the reply is a refusal: a server between node and acquirer repeated the request.
+    /// Accepted, but the reply is a refusal, as if a server on the way repeated the request, and only the repeat was refused.
     TakesAndRefuses,
     /// The reply to a defense is that the deadline has passed. Other orders are refused.
     TooLate,
@@ -58,7 +58,7 @@ pub enum Sending {
 /// The delay of a late request: less than the pause before an order is sent again.
 pub const LATE: SignedDuration = SignedDuration::from_secs(50);
 
-/// The reply to a look-up by name.
+/// The reply to a look-up of one record by its identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looking {
     /// The record, if there is one.
@@ -169,9 +169,9 @@ struct State {
     accepted_defenses: usize,
     /// Delayed requests, with the instants of their arrival.
     late: Vec<(Timestamp, Order)>,
-    /// Orders that were requested, and whose absence no read has shown since.
+    /// The identifiers of orders that may exist: they were requested, and no later read showed that they are absent.
     maybe_present: BTreeSet<String>,
-    /// Orders that were requested again before a read showed their absence.
+    /// The identifiers of orders that were requested again before a read showed their absence.
     blind_repeats: Vec<String>,
     /// The number of look-ups of each kind.
     finds: BTreeMap<OrderKind, u32>,
@@ -263,7 +263,7 @@ impl FakePsp {
         self.state().sending.insert(kind, sending);
     }
 
-    /// Sets the reply to look-ups by name.
+    /// Sets the reply to look-ups of one record by its identifier.
     pub fn set_looking(&self, looking: Looking) {
         self.state().looking = looking;
     }

@@ -82,7 +82,7 @@ impl FakePsp {
         charge.payments.push(payment);
     }
 
-    /// Adds a received Pix that pays no charge of this acquirer. Returns its end-to-end id.
+    /// Adds a received Pix that pays no charge of this acquirer, although it may have a txid. Returns its end-to-end id.
     pub fn receive(&self, txid: Option<Txid>, centavos: i64) -> EndToEndId {
         let end_to_end_id = an_end_to_end_id();
         let payment = self.payment(end_to_end_id.clone(), centavos);

@@ -38,8 +38,8 @@ impl Engine {
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 }
 
-/// A service, running or not. When this value is dropped, the process ends, and the data folder is removed. Neither outlives the test
-/// process, nor does a PostgreSQL database.
+/// A service, running or not. When this value is dropped, the process ends, and the data folder is removed. The process, the folder and
+/// a PostgreSQL database never outlive the test process.
 pub struct Cais {
     folder: Folder,
     environment: BTreeMap<String, String>,
@@ -60,8 +60,8 @@ struct Addresses {
 }
 
 impl Cais {
-    /// Starts the service with a minimal configuration. Unless a variable configures an acquirer or is `CAIS_SANDBOX`, the built-in sandbox
-    /// is the acquirer.
+    /// Starts the service with a minimal configuration. The built-in sandbox is the acquirer, unless
+    /// `CAIS_SANDBOX` or the variable of an acquirer is set.
     ///
     /// # Errors
     /// If the program cannot be built, or the service does not become ready. The error has the end of the service's log.
