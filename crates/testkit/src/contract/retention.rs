@@ -10,8 +10,8 @@ use super::attempts::{attempt, claim, claim_at, put_one};
 use super::harness::{after_s, walk_deliveries, walk_events};
 use crate::builders::{an_endpoint, an_event, queue_of, start, steps};
 
-/// Removal stops at the first event that is too young to be removed. All later events stay, even those with an old instant, because clocks can be
-/// set back.
+/// Removal stops at the first event that is too young to be removed. All later events stay, even those with an old instant,
+/// because clocks can be set back.
 pub async fn pruning_leaves_a_sequence_without_a_gap(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     let mut events = Vec::new();
