@@ -1,4 +1,5 @@
-//! The baseline of a GET: an HTTP handler that reads an id and answers as many bytes as the service, from memory.
+//! The baseline for the service's GET of a charge: a minimal HTTP handler that parses the id and reads no database. Its
+//! body is as long as the service's.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -10,10 +11,10 @@ use cais_domain::ids::ChargeId;
 
 use crate::process::Running;
 
-/// The subcommand that runs the handler in its own process. The service has its own process too.
+/// The subcommand that runs the handler in its own process, as the service runs in its own.
 pub const SUBCOMMAND: &str = "bare";
 
-/// Starts the handler in its own process.
+/// Starts the handler in its own process. Each body has `bytes` bytes. Returns the process and its address.
 ///
 /// # Errors
 /// If the handler does not start.
@@ -28,7 +29,7 @@ pub fn start(workers: usize, bytes: usize) -> Result<(Running, std::net::SocketA
 /// Serves until killed. Prints the address first.
 ///
 /// # Errors
-/// If no port can be opened.
+/// If no port can be opened, the address cannot be printed, or the server fails.
 pub fn serve(workers: usize, bytes: usize) -> Result<()> {
     rt::System::new().block_on(async move {
         let rest = "x".repeat(bytes.saturating_sub(r#"{"id":"chg_00000000000000000000000000","rest":""}"#.len()));

@@ -1,4 +1,4 @@
-//! The command line: the measured part, the duration, and the destination of figures.
+//! The command line: which part is measured, how long, and where the figures are written.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Internal {
-    /// The baseline of a GET
+    /// The handler that a GET of the service is compared with
     #[command(name = bare::SUBCOMMAND, hide = true)]
     Bare {
         #[arg(long)]
@@ -50,7 +50,7 @@ struct Run {
     /// The database to measure
     #[arg(long, value_enum, default_value_t = Engines::Both)]
     engine: Engines,
-    /// The counted seconds of each round; 5, or 1 with --quick
+    /// The counted seconds of each round, without its warm-up; 5, or 1 with --quick
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=60))]
     seconds: Option<u64>,
     /// Run the short version, a few minutes with rough figures

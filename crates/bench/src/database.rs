@@ -60,7 +60,7 @@ impl Postgres {
         self.process
     }
 
-    /// Returns the path of one of the server's programs.
+    /// Returns the path of one of the server's programs, such as `pgbench`.
     #[must_use]
     pub fn program(&self, name: &str) -> PathBuf {
         self.programs.join(name)
@@ -159,7 +159,8 @@ impl<'a> MeasuredDatabase<'a> {
         self.server.map_or(Ok(()), |server| server.run(&self.url, sql))
     }
 
-    /// Flushes the earlier work of PostgreSQL, so that all rounds begin alike. Does nothing on SQLite.
+    /// Flushes all earlier writes of PostgreSQL to disk, so that they do not slow the next round. Does nothing on
+    /// SQLite.
     ///
     /// # Errors
     /// If the server does not answer.
@@ -168,8 +169,8 @@ impl<'a> MeasuredDatabase<'a> {
     }
 }
 
-/// Flushes a filled PostgreSQL database and gathers statistics, because a database in use has statistics. Does nothing on
-/// SQLite.
+/// Gathers statistics of a filled PostgreSQL database, because a database in use has them too. Flushes all its writes
+/// to disk. Does nothing on SQLite.
 ///
 /// # Errors
 /// If the server does not answer.
@@ -184,7 +185,7 @@ pub fn settle(engine: Engine, server: Option<&Postgres>, url: &str) -> Result<()
 }
 
 /// Disables the autovacuum of all tables, so that the server gathers no statistics. Statements are then planned as on
-/// freshly filled tables. Does nothing without a server.
+/// freshly filled tables. Does nothing if `server` is `None`.
 ///
 /// # Errors
 /// If the server does not answer.
@@ -200,7 +201,7 @@ pub fn leave_uncounted(server: Option<&Postgres>, url: &str) -> Result<()> {
 /// # Errors
 /// If the database cannot be opened.
 pub async fn open(url: &str) -> Result<Persistence> {
-    // The store's ids must differ from those of the builders, which count from 0.
+    // The store's ids must differ from those of the testkit's builders, which count from 0.
     open_with(url, Arc::new(SequentialIds::starting_at(1 << 40))).await
 }
 

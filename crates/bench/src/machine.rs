@@ -1,4 +1,4 @@
-//! The machine of a run.
+//! The machine on which the figures of a report were measured.
 
 use std::fs;
 
@@ -10,11 +10,11 @@ use crate::process::output;
 /// The machine and the versions of its software.
 #[derive(Debug, Clone, Serialize)]
 pub struct Machine {
-    /// The usable processors.
+    /// The number of usable processors.
     pub cores: usize,
     /// The processor's model.
     pub processor: String,
-    /// Memory, in MiB.
+    /// The whole memory, in MiB.
     pub memory_mib: u64,
     /// The kernel's version.
     pub kernel: String,

@@ -55,7 +55,7 @@ impl Rounds {
     }
 }
 
-/// Returns the median; 0 without values.
+/// Returns the median; of two middle values, the higher one. Returns 0 without values.
 #[must_use]
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

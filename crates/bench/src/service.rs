@@ -16,7 +16,7 @@ const ACCOUNTS: usize = 16;
 const RATE_LIMIT: &str = "1000000";
 /// A limit above the connections of every load of this program.
 const MAX_CONNECTIONS: &str = "1024";
-/// A key that protects no real data.
+/// The service's master key, which protects no real data.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /// The time limit of [`Service::until_credited`].
@@ -79,7 +79,8 @@ impl Service {
         if !url.is_empty() {
             settings.push(("CAIS_DATABASE_URL", &url));
         }
-        // The testkit's own server has no fsync, so its database is never used.
+        // `Engine::Sqlite` also for PostgreSQL, because the testkit's own PostgreSQL server has no fsync. The URL above
+        // then replaces the SQLite file.
         let cais = Cais::prepare(server::Engine::Sqlite, &settings)?;
         cais.cli(&["migrate"])?;
         let keys = (0..ACCOUNTS).map(|number| key(&cais, number)).collect::<Result<Vec<_>>>()?;
@@ -114,7 +115,7 @@ impl Service {
         self.cais.process_id().context("the service does not run")
     }
 
-    /// Enables features of all accounts.
+    /// Enables features of all accounts. `features` has their names, separated by commas.
     ///
     /// # Errors
     /// If a command fails.
@@ -190,7 +191,7 @@ impl Service {
         self.cais.terminate().map(drop)
     }
 
-    /// Kills the service. Then its command line rebuilds the ledger from the entries and compares both.
+    /// Kills the service. Then `cais ledger verify` compares each stored balance with the entries.
     ///
     /// # Errors
     /// If the process cannot be killed, or the ledger is inconsistent.
@@ -199,8 +200,8 @@ impl Service {
         self.cais.cli(&["ledger", "verify"]).map(drop)
     }
 
-    /// Stops the service, which completes work in flight. Then its command line rebuilds the ledger from the entries and
-    /// compares both.
+    /// Stops the service, which completes work in flight. Then `cais ledger verify` compares each stored balance with
+    /// the entries.
     ///
     /// # Errors
     /// If the service does not end, or the ledger is inconsistent.
@@ -210,7 +211,7 @@ impl Service {
     }
 }
 
-/// Returns the e-mail of an account, by the position of its key.
+/// Returns the e-mail of the account whose key is at this position in [`Service::keys`].
 #[must_use]
 pub fn email(number: usize) -> String {
     format!("shop{number}@bench.example")

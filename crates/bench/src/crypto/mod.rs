@@ -1,4 +1,4 @@
-//! Crypto: quotes, and deposits until their credit, with `cais sandbox` as the processor.
+//! Crypto: quotes, and deposits from their creation to their credit, with `cais sandbox` as the processor.
 
 mod processor;
 mod scripts;
@@ -67,7 +67,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
         .waited(latencies.percentiles())
         .busy(mean(&busy))
         .note(format!(
-            "{} rounds; each quote reads the coin's price, the rate of the US dollar and the coin's minimum",
+            "{} rounds; a quote needs the coin's price, the rate of the US dollar and the coin's minimum amount",
             rounds.number
         ));
 
@@ -98,7 +98,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let what = "crypto deposits called back and credited";
     let credits =
         Line::new(LEVEL, engine.name(), what, per_second(count(wanted), took), RATE).busy(busy).note(format!(
-            "{wanted} deposits; measured from the first payment to the last credit; the sandbox confirms each after one second"
+            "{wanted} deposits; measured from the first payment to the last credit; the sandbox confirms a payment after 1 s"
         ));
     Ok(vec![quotes, creations, credits])
 }

@@ -1,4 +1,4 @@
-//! The payments at the processor, read through its API.
+//! The processor's payments, one for each deposit, read through its API.
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Callers: merchants with quotes and deposits, and payers at the processor.
+//! Callers: merchants that request quotes or create deposits, and payers that pay the deposits at the sandbox.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,25 +8,25 @@ use anyhow::{Context as _, Result, ensure};
 use crate::http::{Answer, Script, Template, post};
 use crate::numbers::count;
 
-/// The largest number of requests of a caller.
+/// The largest number of requests of a merchant. Each merchant has this many external ids of its own.
 const ROOM: u64 = 1_000_000;
 const QUOTE: &str = r#"{"side":"deposit","currency":"btc","amount":250.00}"#;
 const DEPOSIT: &str = r#"{"amount":100.00,"currency":"usdtbsc","external_id":"deposit-############"}"#;
 
-/// A merchant with numbered requests, each answered with 201.
+/// A merchant that sends numbered requests, and expects the status 201 for each.
 #[derive(Debug)]
 pub struct Merchant {
     template: Template,
     next: u64,
 }
 
-/// Returns merchants that request quotes. The merchants use the keys in turn.
+/// Returns merchants that request quotes. Merchant `n` uses the key `n % keys.len()`.
 #[must_use]
 pub fn quoters(keys: &[String], merchants: usize) -> Vec<Merchant> {
     of(keys, merchants, |key| post("/v1/crypto/quotes", key, "", QUOTE))
 }
 
-/// Returns merchants that create deposits. The merchants use the keys in turn.
+/// Returns merchants that create deposits. Merchant `n` uses the key `n % keys.len()`.
 #[must_use]
 pub fn depositors(keys: &[String], merchants: usize) -> Vec<Merchant> {
     of(keys, merchants, |key| post("/v1/crypto/deposits", key, "deposit-############", DEPOSIT))
@@ -53,7 +53,7 @@ impl Script for Merchant {
     }
 }
 
-/// A payer. Each request pays the next payment record that no payer has paid yet.
+/// A payer. Each request pays the first of the processor's payments that no payer has requested yet.
 #[derive(Debug)]
 pub struct Payer {
     payments: Arc<Vec<String>>,
@@ -61,7 +61,7 @@ pub struct Payer {
     request: Vec<u8>,
 }
 
-/// Returns payers that together pay each payment record once.
+/// Returns payers that together pay each of the processor's payments once.
 #[must_use]
 pub fn payers(payments: &Arc<Vec<String>>, payers: usize) -> Vec<Payer> {
     let next = Arc::new(AtomicUsize::new(0));

@@ -24,9 +24,10 @@ const LEVEL: &str = "dashboard";
 const CHARGES: usize = 1_000_000;
 /// The number of charges in the short run.
 const CHARGES_IF_QUICK: usize = 50_000;
-/// The days of the home page, over which the activity is spread.
+/// The number of days in the totals of the home page. The activity is spread over these days.
 const DAYS: u64 = 30;
-/// The number of rows of activity for six charges of the account. The other rows are payouts and a split share.
+/// The number of rows of activity with six charges of the account. The other four rows are three payouts and a share
+/// in another account's charge.
 const ROWS_OF_SIX_CHARGES: usize = 10;
 /// The views of each page. The views of all pages together stay below the 300 requests that a session may make at once.
 const VIEWS: usize = 80;
@@ -47,7 +48,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let mut service = Service::prepare(engine, server)?;
     let middle = seed(&service.database, charges.div_ceil(6).saturating_mul(ROWS_OF_SIX_CHARGES)).await?;
     if let (Engine::Postgres, Some(server)) = (engine, server) {
-        // New tables have no statistics, unlike tables in use.
+        // Gathers statistics, which new tables do not have, unlike tables in use.
         server.run(&service.database, "VACUUM ANALYZE")?;
     }
     service.launch().await?;
@@ -98,7 +99,7 @@ async fn view(connection: &mut Connection, request: &[u8]) -> Result<(Duration, 
     Ok((wait, page))
 }
 
-/// Adds the activity to the first account. Returns the id of a transaction in the middle.
+/// Adds `rows` rows of activity to the first account. Returns the id of a transaction in the middle of its timeline.
 async fn seed(url: &str, rows: usize) -> Result<String> {
     let calendar = Arc::new(Calendar::of_last_days(DAYS, rows)?);
     let ids: Arc<dyn IdGenerator> = Arc::<Calendar>::clone(&calendar);

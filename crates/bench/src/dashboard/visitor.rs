@@ -17,12 +17,12 @@ pub(super) struct Visitor {
     http: Http,
     origin: String,
     cookies: BTreeMap<String, String>,
-    /// The token of the last page with a form.
+    /// The hidden field `token` of the last page. Each form must contain this value.
     token: String,
 }
 
 impl Visitor {
-    /// Sets the password of an account's holder by a one-time link, and logs in.
+    /// Sets the password of an account's holder by a one-time link, logs in, and sets up an authenticator.
     pub(super) async fn log_in(service: &Service, number: usize) -> Result<Self> {
         let origin = format!("http://{}", service.address()?);
         let (cookies, token) = (BTreeMap::new(), String::new());
@@ -40,7 +40,7 @@ impl Visitor {
         Ok(visitor)
     }
 
-    /// Returns the bytes of a complete HTTP request for a page.
+    /// Returns the bytes of a complete HTTP request for a page, with the session's cookies.
     pub(super) fn request(&self, path: &str) -> Vec<u8> {
         let (host, cookies) = (self.origin.trim_start_matches("http://"), self.cookie_header());
         format!("GET {path} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookies}\r\n\r\n").into_bytes()

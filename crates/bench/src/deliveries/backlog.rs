@@ -1,4 +1,5 @@
-//! The effect of many due deliveries to hanging receivers on the API's clients.
+//! The creation of charges while many deliveries are due and all receivers hang, compared with a service that has no
+//! due deliveries.
 
 use std::time::Duration;
 
@@ -21,18 +22,18 @@ use crate::run_size::RunSize;
 use crate::service::Service;
 use crate::window::Until;
 
-/// The required ratio to the rate without a backlog.
+/// The required ratio of the rate with a backlog to the rate without one.
 const WANTED: f64 = 0.8;
 /// The factor on the usual number of rounds. More rounds are needed, because the database server's own housekeeping
 /// affects single rounds.
 const MORE: usize = 2;
-/// The time before counting begins: longer than an attempt without an answer.
+/// The pause before the first round. An attempt may take 15 s, so the first attempts have timed out before the round.
 const SETTLED: Duration = Duration::from_secs(17);
-/// The time of measuring without clients.
+/// The duration of the measurement without API requests.
 const ALONE: Duration = Duration::from_secs(2);
 
-/// Measures the creation of charges at a service that has many due deliveries. The reference is a second service without
-/// due deliveries.
+/// Measures the creation of charges at a service that has many due deliveries. The reference is a second service
+/// without due deliveries.
 pub(super) async fn measure(
     engine: Engine,
     server: Option<&Postgres>,
@@ -91,7 +92,7 @@ pub(super) async fn measure(
     Ok(judged(line, engine, Target::AtLeast(WANTED)))
 }
 
-/// Rounds of charges at one service.
+/// The results of one service, over all rounds.
 #[derive(Debug, Default)]
 struct Series {
     rates: Vec<f64>,
@@ -126,7 +127,7 @@ impl Series {
 async fn fill(service: &Service, deliveries: usize) -> Result<()> {
     let store = database::open(&service.database).await?;
     let accounts = preload::accounts(&store, service.keys.len()).await?;
-    // With the same number of events per account, every endpoint has the same number of deliveries.
+    // Each account gets `each` events, so every endpoint gets `each` deliveries.
     let each = deliveries.div_ceil(MANY);
     let of: Vec<_> = accounts.iter().map(|account| (*account, EventType::ChargePaid)).collect();
     preload::events(&store, &of, each.saturating_mul(accounts.len())).await?;
@@ -134,7 +135,7 @@ async fn fill(service: &Service, deliveries: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns the processor use without clients.
+/// Returns the processor use without API requests.
 async fn hum(service: &Service, engine: Engine, server: Option<&Postgres>) -> Result<Vec<Cores>> {
     let meter = Meter::start(&parties([("service", service.process_id()?)], engine, server))?;
     tokio::time::sleep(ALONE).await;
@@ -147,6 +148,6 @@ async fn still_due(service: &Service, deliveries: usize) -> Result<()> {
     let found = store.due_queues(clock::now(), None, 1_024).await?;
     store.close().await;
     let queues = found.due.len();
-    ensure!(queues == MANY && found.backlog > 0, "{queues} queues with {} of {deliveries} are due", found.backlog);
+    ensure!(queues == MANY && found.backlog > 0, "{queues} queues; {} of {deliveries} deliveries due", found.backlog);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Endpoints of the service's accounts, registered over the API, and their receivers.
+//! Registers the receivers at the service, over its API, as webhook endpoints of its accounts.
 
 use anyhow::{Context as _, Result, ensure};
 use cais_domain::event::EventType;
@@ -8,8 +8,8 @@ use crate::http::{Connection, post};
 use crate::receiver::Receiver;
 use crate::service::Service;
 
-/// Registers every endpoint of the receivers, and sends the signing secrets to the receivers. Endpoint `n` belongs to the
-/// account `n % accounts`, and subscribes to the type `wants(n)`.
+/// Registers every endpoint of the receivers, and sends the signing secrets to the receivers. Endpoint `n` belongs to
+/// the account `n % accounts`, and subscribes to the event type `wants(n)`.
 ///
 /// # Errors
 /// If the service refuses an endpoint, or the process of the receivers has ended.
@@ -27,8 +27,8 @@ pub async fn register<'a>(service: &Service, receiver: &mut Receiver, wants: imp
     receiver.trust(secrets)
 }
 
-/// Returns the account and the event type of each endpoint. No two endpoints of an account share a type, so each event
-/// has one delivery.
+/// Returns, for each endpoint, the position of its account and its event type. No two endpoints of an account share a
+/// type, so each event has one delivery.
 ///
 /// # Errors
 /// If there are more endpoints than such pairs.

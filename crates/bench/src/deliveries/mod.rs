@@ -1,5 +1,5 @@
-//! Webhooks: deliveries per second, claims (leases of due deliveries) per second, the effect of a backlog on the API,
-//! and latency.
+//! Webhooks: deliveries sent per second, deliveries claimed per second, the effect of a backlog on the API, and
+//! latency. A claim leases due deliveries for their attempts.
 
 mod backlog;
 mod endpoints;
@@ -24,15 +24,15 @@ const MANY: usize = 100;
 /// The sizes of the measurements.
 #[derive(Debug, Clone, Copy)]
 struct Amounts {
-    /// Events waiting at the start of the service.
+    /// The number of events whose deliveries are due when the service starts.
     events: usize,
-    /// Deliveries claimed per round.
+    /// The number of deliveries claimed per round.
     claims: usize,
-    /// Deliveries due during API requests.
+    /// The number of due deliveries of the service whose API is measured.
     backlog: usize,
-    /// Payments, one after another.
+    /// The number of payments that are made one after another.
     payments: usize,
-    /// Seconds of payments at a steady rate.
+    /// The seconds of a round of payments at a steady rate.
     steady_s: u64,
 }
 
@@ -56,7 +56,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     Ok(lines)
 }
 
-/// Returns the line with the target. The target applies only to PostgreSQL.
+/// Adds the target to the line of PostgreSQL. Returns the line of SQLite unchanged, because it has no target.
 fn judged(line: Line, engine: Engine, target: Target) -> Line {
     match engine {
         Engine::Postgres => line.wanting(target),
@@ -64,7 +64,7 @@ fn judged(line: Line, engine: Engine, target: Target) -> Line {
     }
 }
 
-/// Returns the measured processes: the given ones with their names, and the PostgreSQL server, if there is one.
+/// Returns the measured processes: the given ones with their names and, when PostgreSQL is measured, its server.
 fn parties<'a>(
     ours: impl IntoIterator<Item = (&'a str, u32)>,
     engine: Engine,

@@ -18,7 +18,7 @@ use crate::store::changes::event_data;
 /// Events per change set, and the number of such change sets in flight.
 const AT_ONCE: usize = 200;
 const CHANGES_AT_ONCE: usize = 8;
-/// The age of the events. Their deliveries are due, and housekeeping does not remove the events yet.
+/// The age of the events: old enough that their deliveries are due, and too young for housekeeping to remove them.
 const AGO: Duration = Duration::from_mins(10);
 
 /// Adds `number` events. The pairs of account and type in `of` are used in turn.
@@ -56,13 +56,13 @@ pub async fn accounts(store: &Persistence, number: usize) -> Result<Vec<AccountI
 /// Returns the instant of the events.
 ///
 /// # Errors
-/// If the clock shows an instant at the end of the calendar.
+/// If the clock shows an instant at the beginning or the end of the calendar.
 pub fn happened_at() -> Result<Timestamp> {
     let at = clock::now().checked_sub(SignedDuration::try_from(AGO)?)?;
     Ok(at.round(Unit::Microsecond)?)
 }
 
-/// Returns an event with the size of a paid charge's event.
+/// Returns an event whose data is as long as that of a paid charge's event.
 fn event(account: AccountId, kind: EventType, at: Timestamp) -> NewEvent {
     let charge: ChargeId = fresh();
     let resource = charge.to_string();

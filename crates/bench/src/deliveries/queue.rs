@@ -1,4 +1,4 @@
-//! The queue alone: claims per second, without sending.
+//! The queue alone: deliveries claimed per second, without sending them.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -25,11 +25,11 @@ use crate::process::{Cores, Meter, mean};
 use crate::report::{Line, Target};
 use crate::run_size::RunSize;
 
-/// The target of claims per second.
+/// The required number of deliveries claimed per second.
 const WANTED: f64 = 10_000.0;
-/// Endpoints of an account.
+/// The number of endpoints of each account.
 const PER_ACCOUNT: u8 = 20;
-/// The deliveries per claim, and the deliveries in flight per endpoint, as in the service.
+/// The most deliveries per claim, the most deliveries in flight per endpoint, and the lease, all as in the service.
 const LIMIT: u32 = 256;
 const PER_ENDPOINT: u32 = 8;
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
@@ -37,7 +37,7 @@ const LEASE: SignedDuration = SignedDuration::from_secs(30);
 const SEARCH_LIMIT: u32 = 1_024;
 /// The number of searches.
 const LOOKS: usize = 100;
-/// Queues with one delivery each, and the number of due ones.
+/// The number of queues with one delivery each, and in how many of them the delivery is due.
 const QUEUES: usize = 200_000;
 const DUE_QUEUES: usize = 100;
 /// The endpoints and deliveries that one step of the preparation creates.
@@ -45,7 +45,7 @@ const TOGETHER: usize = 1_000;
 /// The delay of the deliveries that are not due.
 const LATER: SignedDuration = SignedDuration::from_hours(1);
 
-/// Measures claims, claims with outcomes, and the search for due queues.
+/// Measures claims alone, claims whose outcomes are also recorded, and the search for due queues.
 pub(super) async fn measure(
     engine: Engine,
     server: Option<&Postgres>,
@@ -123,7 +123,7 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
     Ok(Line::new(LEVEL, engine.name(), &what, looks.p50_ms, " ms").waited(looks).note(note))
 }
 
-/// The results of the claims, or of the claims with outcomes, over all rounds.
+/// The results over all rounds, either of claims alone or of claims whose outcomes are also recorded.
 #[derive(Debug, Default)]
 struct Series {
     rates: Vec<f64>,
@@ -165,7 +165,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Creates deliveries for 100 endpoints.
+    /// Creates `number` due deliveries, in equal parts for 100 endpoints.
     async fn fill(store: Persistence, number: usize) -> Result<Self> {
         let (mut accounts, mut queues) = (Vec::new(), Vec::new());
         while queues.len() < MANY {
@@ -194,7 +194,7 @@ impl Queue {
         Ok(waits.percentiles())
     }
 
-    /// Claims deliveries, each claim after the end of the previous lease.
+    /// Claims `number` deliveries in several claims. Each claim begins after the lease of the previous claim has ended.
     async fn claim_all(&mut self, number: usize) -> Result<(usize, Latencies)> {
         let mut ids: HashSet<DeliveryId> = HashSet::new();
         let (mut claimed, mut waits) = (0_usize, Latencies::default());
@@ -204,11 +204,12 @@ impl Queue {
             ids.extend(got.iter().map(|one| one.key.id));
             self.now = self.now.checked_add(LEASE)?.checked_add(Duration::from_millis(1))?;
         }
-        ensure!(ids.len() == claimed, "{claimed} claims of {} deliveries", ids.len());
+        ensure!(ids.len() == claimed, "{claimed} deliveries claimed, but only {} different ones", ids.len());
         Ok((claimed, waits))
     }
 
-    /// Claims deliveries and records their success, concurrently with the next claim.
+    /// Claims `number` deliveries in several claims. The success of each claim's deliveries is recorded during the next
+    /// claim.
     async fn deliver_all(&mut self, number: usize) -> Result<(usize, Latencies)> {
         let (mut claimed, mut waits) = (0_usize, Latencies::default());
         let mut arrived = Vec::new();

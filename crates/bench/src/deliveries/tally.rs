@@ -16,19 +16,19 @@ const PAGE: u32 = 200;
 /// Deliveries by outcome, and their attempts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Successful deliveries.
+    /// The number of successful deliveries.
     pub succeeded: u64,
-    /// Other deliveries.
+    /// The number of pending, failed and cancelled deliveries.
     pub others: u64,
-    /// Attempts of all deliveries.
+    /// The number of attempts of all deliveries.
     pub attempts: u64,
 }
 
 impl Tally {
-    /// Counts all deliveries of the first accounts in a service's database.
+    /// Counts all deliveries of the first `number` accounts in a service's database.
     ///
     /// # Errors
-    /// If the store does not answer.
+    /// If the store does not answer, or an account is missing.
     pub async fn of_database(url: &str, number: usize) -> Result<Self> {
         let store = database::open(url).await?;
         let accounts = accounts(&store, number).await?;

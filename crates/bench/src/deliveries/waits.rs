@@ -1,4 +1,4 @@
-//! The latency of webhooks, idle and with hanging receivers.
+//! The latency of webhooks: without other load, and while some receivers hang.
 
 use std::time::{Duration, Instant};
 
@@ -26,13 +26,13 @@ const TIMES: f64 = 2.0;
 const PAUSE: Duration = Duration::from_millis(20);
 /// The number of hanging endpoints.
 const HANGING: usize = 10;
-/// Payments per second with hanging receivers, and the connections that share them.
+/// The steady rate of payments per second, and the number of connections that make them.
 const STEADY_PER_SECOND: u64 = 40;
 const PAYERS: usize = 8;
-/// Seconds of uncounted payments, in which the service classifies its receivers.
+/// The seconds of uncounted payments before the rounds, in which the service classifies the endpoints.
 const WARM_UP_S: u64 = 3;
 
-/// Measures payments one after another, with one endpoint.
+/// Measures the latency of webhooks to one endpoint. Payments are made one after another.
 pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: usize) -> Result<Line> {
     let mut receiver = Receiver::start(1)?;
     let mut service = Service::start(engine, server).await?;
@@ -57,7 +57,8 @@ pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: us
     Ok(judged(line, engine, Target::AtMost(AT_ONCE_MS)))
 }
 
-/// Measures payments at a steady rate with 100 endpoints. First all endpoints answer; then `HANGING` of them hang.
+/// Measures the latency of webhooks to 100 endpoints. Payments are made at a steady rate. First all endpoints answer;
+/// then `HANGING` of them hang.
 pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, seconds: u64) -> Result<Line> {
     let mut receiver = Receiver::start(MANY)?;
     let mut service = Service::start(engine, server).await?;
@@ -88,13 +89,13 @@ pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, sec
     Ok(judged(line, engine, Target::AtMost(TIMES)))
 }
 
-/// Creates pending charges of the first accounts.
+/// Creates `number` pending charges, of the first `accounts` accounts.
 async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Vec<Created>> {
     let keys = service.keys.get(..accounts).context("too few accounts")?;
     let load = Load { address: service.address()?, scripts: creators(keys, 0), until: Until::Calls(count(number)) };
     let outcome = load.run().await?.clean()?;
-    // The charges of the callers are taken in turn. Callers next to each other have different accounts, so the accounts
-    // alternate.
+    // Takes the first charge of each caller, then the second of each, and so on. Neighbouring callers have different
+    // accounts, so the accounts alternate.
     let mut created: Vec<_> = outcome.scripts.into_iter().map(|script| script.created.into_iter()).collect();
     let mut mixed = Vec::new();
     while mixed.len() < number {
@@ -105,7 +106,8 @@ async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Ve
     Ok(mixed)
 }
 
-/// Pays the charges at a steady rate and waits for all webhooks of answering endpoints. Returns the arrivals.
+/// Pays the charges at a steady rate, and waits for all webhooks of answering endpoints. Returns the counts and times
+/// of these webhooks.
 async fn steady(service: &Service, receiver: &mut Receiver, charges: &[Created], hanging: usize) -> Result<Taken> {
     let address = service.address()?;
     let every = Duration::from_secs(1).saturating_mul(u32::try_from(PAYERS)?) / u32::try_from(STEADY_PER_SECOND)?;

@@ -1,4 +1,4 @@
-//! A persistent connection, with the part of HTTP/1.1 (RFC 9112) that finds the end of an answer.
+//! A persistent connection. Of an HTTP/1.1 answer (RFC 9112), only the status and the length are parsed.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -9,9 +9,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// The time limit of an answer.
+/// The time limit for the opening of a connection, and for each answer.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// The largest answer, in bytes.
+/// The largest permitted answer, in bytes.
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
 const LENGTH_HEADER: &[u8] = b"content-length:";
 /// The end of the head of a request or an answer.
@@ -42,7 +42,7 @@ impl Connection {
     /// Connects to the service at `address`.
     ///
     /// # Errors
-    /// If no listener exists.
+    /// If the connection is refused or does not open within 20 s.
     pub async fn open(address: SocketAddr) -> Result<Self> {
         let stream =
             timeout(TIMEOUT, TcpStream::connect(address)).await.context("the connection did not open in time")??;

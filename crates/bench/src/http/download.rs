@@ -10,9 +10,9 @@ use tokio::time::{sleep, timeout};
 
 use super::connection::END_OF_HEAD;
 
-/// The time limit of every wait.
+/// The time limit for the opening of the connection, and for each read.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// Bytes per read.
+/// The most bytes per read.
 const PIECE: usize = 64 * 1024;
 const CHUNKED: &str = "transfer-encoding: chunked";
 
@@ -23,14 +23,14 @@ pub struct Downloaded {
     pub lines: u64,
     /// Bytes of the body.
     pub bytes: u64,
-    /// The duration without the pause.
+    /// The time from the start of the connection to the end of the body, without the pause.
     pub elapsed: Duration,
 }
 
 /// Sends a request and reads the answer to its end. After the head, reading stops for `pause`.
 ///
 /// # Errors
-/// An error if the answer is not 200, is not chunked, is late, or ends before its last chunk.
+/// If the answer is not 200, is not chunked, is late, or ends before its last chunk.
 pub async fn download(address: SocketAddr, request: &[u8], pause: Duration) -> Result<Downloaded> {
     let began = Instant::now();
     let mut stream =
@@ -69,7 +69,7 @@ fn begin(bytes: &[u8]) -> Result<Option<usize>> {
     Ok(Some(end.saturating_add(END_OF_HEAD.len())))
 }
 
-/// The position within a chunked body.
+/// The position within a chunked body, with the counts up to that position.
 #[derive(Debug, Default)]
 struct Chunks {
     at: At,
@@ -121,7 +121,7 @@ impl Chunks {
     }
 }
 
-/// Returns the position after a byte of the size.
+/// Returns the position after one more byte of the line with a chunk's size.
 fn after(size: Option<usize>, byte: u8) -> Result<At> {
     match (size, byte) {
         (size, b'\r') => Ok(At::Size(size)),

@@ -23,7 +23,7 @@ pub trait Script: Send + 'static {
     /// Checks an answer.
     ///
     /// # Errors
-    /// The reason of an unexpected answer, which counts as an error of the load.
+    /// Why the answer is unexpected. The request then counts in [`Outcome::errors`].
     fn answer(&mut self, answer: Answer<'_>) -> Result<()>;
 }
 
@@ -45,13 +45,13 @@ pub struct Outcome<S> {
     pub answered: u64,
     /// The number of requests with an unexpected answer.
     pub errors: u64,
-    /// The first unexpected answer.
+    /// The first unexpected answer of the first connection that had one.
     pub first_error: Option<String>,
     /// The number of requests whose expected answer arrived in the counted time.
     pub measured: u64,
-    /// The counted time.
+    /// The counted time: the load without its warm-up.
     pub elapsed: Duration,
-    /// The waits of callers in the counted time.
+    /// The time from request to answer, for each request in `measured`.
     pub latencies: Latencies,
     /// The scripts after the load.
     pub scripts: Vec<S>,
@@ -64,10 +64,10 @@ impl<S> Outcome<S> {
         per_second(self.measured, self.elapsed)
     }
 
-    /// Returns the result, if all answers were expected.
+    /// Returns the result if all answers were as expected.
     ///
     /// # Errors
-    /// The first unexpected answer, with the numbers of requests.
+    /// An unexpected answer ([`Outcome::first_error`]), with the numbers of requests.
     pub fn clean(self) -> Result<Self> {
         match self.first_error {
             None => Ok(self),

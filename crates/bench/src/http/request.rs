@@ -21,7 +21,7 @@ impl Template {
         Self { bytes, places }
     }
 
-    /// Returns the request with a number.
+    /// Returns the request with the last twelve digits of the number in all placeholders.
     ///
     /// # Errors
     /// None, unless a placeholder is outside the request.
@@ -41,20 +41,20 @@ impl Template {
     }
 }
 
-/// Returns a GET of `path`.
+/// Returns a GET of `path` with an API key.
 #[must_use]
 pub fn get(path: &str, key: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\n\r\n").into_bytes()
 }
 
-/// Returns a GET of `path` as CSV.
+/// Returns a GET of `path` with an API key. The answer is requested as CSV.
 #[must_use]
 pub fn get_csv(path: &str, key: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\naccept: text/csv\r\n\r\n")
         .into_bytes()
 }
 
-/// Returns a POST of a JSON body to `path`. If `idempotency_key` is empty, the request has no idempotency key.
+/// Returns a POST of a JSON body to `path`, with an API key. An empty `idempotency_key` is left out.
 #[must_use]
 pub fn post(path: &str, key: &str, idempotency_key: &str, body: &str) -> Vec<u8> {
     let idempotency_key = match idempotency_key {

@@ -17,18 +17,20 @@ use crate::report::{Line, Target};
 use crate::run_size::RunSize;
 use crate::service::{Service, email};
 
-/// The lines of the statements, ascending. Memory is measured for the longest.
+/// The number of lines of each statement, ascending. Memory is measured for the longest statement.
 const ROWS: [usize; 3] = [10_000, 100_000, 1_000_000];
 /// The number of statements in the short run.
 const SENT_IF_QUICK: usize = 2;
-/// The required lines per second, for any length and age of the statement.
+/// The required lines per second for a statement of any length, even before PostgreSQL has analyzed the tables.
 const WANTED: f64 = 50_000.0;
 /// The interval of memory samples.
 const LOOK: Duration = Duration::from_millis(20);
-/// The pause of the reader after the first bytes. Unread data must not accumulate in the service.
+/// The pause of the reader after the first bytes of the longest statement. If unread data accumulated in the service,
+/// memory would grow in this pause.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Reads each file once, directly after its rows were written and before the server gathers statistics.
+/// Writes the rows of all statements, starts the service, and reads each statement once. PostgreSQL gathers no
+/// statistics meanwhile.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
     let sent = if size.quick { SENT_IF_QUICK } else { ROWS.len() };
     let lengths: Vec<usize> = ROWS.into_iter().take(sent).collect();
@@ -74,7 +76,7 @@ struct Watched {
     peak: f64,
 }
 
-/// Reads the statement of an account.
+/// Reads the statement of an account, and samples the memory of the service meanwhile.
 async fn read(service: &Service, number: usize, rows: usize, pause: Duration) -> Result<Watched> {
     let process = service.process_id()?;
     let idle = resident_mib(process)?;

@@ -1,4 +1,4 @@
-//! Memory and start time of the service: idle, after work, and with a long file.
+//! The service's time to start, and its memory: when idle, after work, and while a long file is sent.
 
 mod csv;
 
@@ -19,15 +19,15 @@ use crate::window::Until;
 const LEVEL: &str = "memory";
 /// The charges created between two memory samples.
 const CHARGES: u64 = 20_000;
-/// The number of starts.
+/// The number of starts with an empty database, and again with data.
 const STARTS: usize = 7;
 /// The time after a start until the service counts as idle.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// Measures starts, memory, starts with data, and a long file.
+/// Measures starts with an empty database, memory, starts with data, and a long file.
 ///
 /// # Errors
-/// If the service fails or answers anything but 201.
+/// If the service fails, or a request is not answered as expected.
 pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Result<Vec<Line>> {
     let mut service = Service::start(engine, server).await?;
     let starts = if size.quick { 3 } else { STARTS };
@@ -55,7 +55,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     Ok(lines)
 }
 
-/// Returns the duration of each start, in milliseconds.
+/// Restarts the service. Returns the duration of each start, in milliseconds.
 async fn restarts(service: &mut Service, times: usize) -> Result<Vec<f64>> {
     let mut took = Vec::new();
     for _ in 0..times {

@@ -1,5 +1,5 @@
-//! Measures first and middle pages, read from the store. A page of a long list should cost as much as a page of a short
-//! list.
+//! Measures the first page and a middle page of lists, read from the store. A page of a long list should take as long
+//! as a page of a short list.
 
 mod charges;
 mod money;

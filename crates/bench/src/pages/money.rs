@@ -17,10 +17,10 @@ use crate::activity::{Calendar, fill};
 use crate::database::{self, Engine, MeasuredDatabase, Postgres};
 use crate::report::Line;
 
-/// An account, and a key in the middle of its activity.
+/// An account, and a UUID between the older and the newer half of its records.
 type List = (AccountId, Uuid);
 
-/// Measures two accounts of one database, with little and with much activity.
+/// Measures pages of two accounts in one database, with little and with much activity.
 pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usize) -> Result<Vec<Line>> {
     let database = MeasuredDatabase::fresh(engine, server)?;
     let calendar = Arc::new(Calendar::default());
@@ -34,14 +34,14 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
     if engine == Engine::Postgres {
         lines.extend(pages(&persistence, engine, &lists, long, ", never analyzed").await?);
     }
-    // New tables have no statistics, unlike tables in use.
+    // Gathers statistics, which new tables do not have, unlike tables in use.
     database.run("VACUUM ANALYZE entries, charges, payouts, refunds")?;
     lines.extend(pages(&persistence, engine, &lists, long, "").await?);
     persistence.close().await;
     Ok(lines)
 }
 
-/// Measures the first and the middle page of both lists. `state` describes the tables in the report.
+/// Measures the first and a middle page of both lists. In the report, `state` follows the name of each page.
 async fn pages(
     persistence: &Persistence,
     engine: Engine,

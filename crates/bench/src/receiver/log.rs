@@ -10,7 +10,7 @@ use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHO
 
 use super::wire::Hook;
 
-/// The beginning of an event's instant in its body.
+/// The text before an event's instant in a webhook's body.
 const INSTANT: &[u8] = br#""timestamp":""#;
 
 /// The counts of received webhooks.
@@ -32,16 +32,16 @@ pub struct Progress {
     pub last_at_us: i64,
 }
 
-/// All received webhooks.
+/// The counts and times of all webhooks since the last `take`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     /// The counts.
     pub progress: Progress,
-    /// For each endpoint: the times from the event's instant to the first arrival, in microseconds.
+    /// For each endpoint: the time from each event's instant to its first arrival, in microseconds.
     pub waits_us: Vec<Vec<u32>>,
 }
 
-/// The endpoints of one process.
+/// The endpoints of one process, and the webhooks that they received.
 pub struct Log {
     endpoints: Vec<Endpoint>,
     hanging: usize,
@@ -88,7 +88,7 @@ impl Log {
         self.progress.clone()
     }
 
-    /// Returns and removes all received webhooks.
+    /// Returns the counts and times of the webhooks, and clears them.
     pub fn take(&mut self) -> Taken {
         let waits_us = self.endpoints.iter_mut().map(|endpoint| {
             endpoint.seen.clear();
@@ -97,7 +97,7 @@ impl Log {
         Taken { waits_us: waits_us.collect(), progress: std::mem::take(&mut self.progress) }
     }
 
-    /// Returns whether the endpoint hangs. If so, counts its request as hung.
+    /// Returns whether the endpoint hangs. If so, counts the request as hung.
     pub const fn leaves_waiting(&mut self, place: usize) -> bool {
         if place < self.hanging {
             self.progress.hung = self.progress.hung.saturating_add(1);
@@ -108,7 +108,7 @@ impl Log {
     /// Verifies and records a webhook.
     ///
     /// # Errors
-    /// If the webhook is not authentic.
+    /// If the endpoint has no secret yet, or the webhook is not authentic, is too old, or contains no instant.
     pub fn receive(&mut self, place: usize, hook: &Hook<'_>, at_us: i64) -> Result<()> {
         let endpoint = self.endpoints.get_mut(place).context("no such endpoint")?;
         let webhook = endpoint.webhook.as_ref().context("the webhook arrived before its secret")?;

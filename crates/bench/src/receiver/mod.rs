@@ -1,4 +1,5 @@
-//! Receivers of webhooks in their own process. They verify webhooks with the published library, or hang.
+//! Receivers of webhooks in their own process. They verify webhooks with the published library of Standard Webhooks, or
+//! hang.
 
 mod log;
 mod serve;
@@ -19,12 +20,13 @@ use crate::process::Running;
 
 /// The subcommand that runs the receivers in their own process.
 pub const SUBCOMMAND: &str = "receiver";
-/// The interval of checks.
+/// The pause between two reads of the counts while a method waits for webhooks.
 const LOOK: Duration = Duration::from_millis(10);
-/// The longest time without an arrival: longer than the lease of a delivery with a lost outcome.
+/// The longest wait for the next webhook. If an outcome is lost, the delivery is sent again after its lease, which is
+/// shorter.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// An order to the process: one line of JSON, which is answered with one line.
+/// A command to the process of the receivers: one line of JSON, which is answered with one line.
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
     /// Sets the secrets of the endpoints, in order.
@@ -33,7 +35,7 @@ enum Order {
     Hang(usize),
     /// Returns the counts.
     Progress,
-    /// Returns and removes all received webhooks.
+    /// Returns the counts and times of the webhooks, and clears them.
     Take,
 }
 
@@ -97,7 +99,7 @@ impl Receiver {
         judged(self.ask(&Order::Progress)?)
     }
 
-    /// Returns all webhooks received since the last call.
+    /// Returns the counts and times of the webhooks since the last call.
     ///
     /// # Errors
     /// As [`Receiver::progress`].
@@ -110,7 +112,7 @@ impl Receiver {
     /// Waits until the first webhook is verified.
     ///
     /// # Errors
-    /// If no webhook is verified within a minute; otherwise as [`Receiver::progress`].
+    /// If no webhook is verified within a minute, or [`Receiver::progress`] fails.
     pub async fn wait_for_first(&mut self) -> Result<()> {
         let since = Instant::now();
         while self.progress()?.distinct == 0 {
@@ -123,7 +125,7 @@ impl Receiver {
     /// Waits until this number of webhooks is verified. A repeat at the same endpoint does not count.
     ///
     /// # Errors
-    /// If more webhooks arrive, or no new webhook for a minute; otherwise as [`Receiver::progress`].
+    /// If more webhooks arrive, if no new webhook arrives for a minute, or if [`Receiver::progress`] fails.
     pub async fn wait_for(&mut self, distinct: u64) -> Result<Progress> {
         let (mut best, mut since) = (0, Instant::now());
         loop {

@@ -17,7 +17,7 @@ const REFUSED: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnec
 
 type Shared = Arc<Mutex<Log>>;
 
-/// Serves until the standard input, which has the orders, ends. Prints the ports first.
+/// Prints the ports. Then serves, and reads orders from the standard input, until that input ends.
 ///
 /// # Errors
 /// If a port cannot be opened.
@@ -75,7 +75,7 @@ async fn listen(listener: TcpListener, place: usize, log: Shared) {
     while let Ok((stream, _)) = listener.accept().await {
         let log = Arc::clone(&log);
         tokio::spawn(async move {
-            // A broken connection is ignored; an invalid request was recorded.
+            // The error is ignored: the connection is broken, and an invalid request was recorded before.
             let _ = answer(stream, place, &log).await;
         });
     }

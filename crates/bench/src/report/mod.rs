@@ -39,9 +39,9 @@ impl Report {
 pub struct Line {
     /// The measured part: `store`, `http`, `memory`, `pages`, `dashboard`, `deliveries`, `upstream` or `crypto`.
     pub level: &'static str,
-    /// The database.
+    /// The database: `postgres` or `sqlite`.
     pub engine: &'static str,
-    /// The measurement.
+    /// The name of the measurement.
     pub what: String,
     /// The unit.
     pub unit: &'static str,
@@ -72,7 +72,7 @@ pub struct Beside {
     pub spread: Option<(f64, f64)>,
 }
 
-/// The target of a figure. With a baseline, the target applies to the ratio; otherwise to the figure itself.
+/// The target of a figure. With a baseline, the target applies to [`Line::ratio`]; otherwise to the figure itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {

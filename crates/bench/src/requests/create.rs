@@ -1,4 +1,4 @@
-//! Callers that create charges, each with own idempotency keys and external ids.
+//! Callers that create charges, each with its own idempotency keys and external ids.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::CALLERS;
 use crate::http::{Answer, Script, Template, post};
 use crate::numbers::count;
 
-/// The beginning of a charge in a body.
+/// The text before a charge's id in a response body.
 const START: &[u8] = br#"{"id":""#;
 /// The largest number of callers of a round. Each round reserves the external ids of this many callers, so rounds use
 /// different external ids.
 const MOST_CALLERS: usize = 512;
-/// The largest number of requests of a caller in one load.
+/// The largest number of requests of a caller in one load. Each caller has this many external ids of its own.
 const ROOM: u64 = 100_000_000;
 const BODY: &str = r#"{"amount":10.50,"description":"two coffees and a cake","payer_name":"Ana Souza","payer_document":"12345678909","expires_in":3600,"external_id":"order-############"}"#;
 
@@ -33,7 +33,7 @@ impl Created {
         format!("/v1/charges/{}", String::from_utf8_lossy(&self.id))
     }
 
-    /// Returns whether the body of an answer is this charge.
+    /// Returns whether a response body shows this charge.
     #[must_use]
     pub fn is_in(&self, body: &[u8]) -> bool {
         body.strip_prefix(START).is_some_and(|rest| rest.starts_with(&self.id))
@@ -50,8 +50,8 @@ pub struct Create {
     pub created: Vec<Created>,
 }
 
-/// Returns the callers of a load. The callers use the keys in turn. Loads of different rounds never use the same
-/// external ids.
+/// Returns the callers of a load. Caller `n` uses the key `n % keys.len()`. Loads of different rounds never use the
+/// same external ids.
 #[must_use]
 pub fn creators(keys: &[String], round: u64) -> Vec<Create> {
     creators_of(keys, round, CALLERS)

@@ -26,13 +26,13 @@ use crate::window::Until;
 
 const LEVEL: &str = "http";
 const RATE: &str = "/s";
-/// The average number of Pix per second, in the whole country, on the record day (2025-12-05: 313.3 million Pix).
+/// The required creations per second: the mean rate of all Pix in Brazil on the record day (2025-12-05, 313.3 million).
 const ALL_OF_PIX: f64 = 3_626.0;
 /// The number of paid charges that are read in turn. With many charges, no charge is read often.
 const PAID: usize = 10_000;
 /// The number of paid charges in the short run.
 const PAID_IF_QUICK: usize = 3_000;
-/// The number of serving threads: the default of the service.
+/// The worker threads of the bare handler: as many as the service has by default.
 const WORKERS: usize = 2;
 
 /// Measures creations, then payments, then reads.
@@ -140,7 +140,7 @@ async fn metered<S: Script>(parties: &[(&'static str, u32)], load: Load<S>) -> R
     Ok((outcome, meter.stop()?))
 }
 
-/// Returns the size of the answer to a read.
+/// Returns the length of the service's response body for a charge, in bytes.
 async fn body_bytes(service: &Service, paid: &[Created]) -> Result<usize> {
     let first = paid.first().context("no charge was created")?;
     let mut connection = Connection::open(service.address()?).await?;
@@ -149,7 +149,7 @@ async fn body_bytes(service: &Service, paid: &[Created]) -> Result<usize> {
     Ok(answer.body.len())
 }
 
-/// Returns the number of visible charges of all accounts of a database.
+/// Returns the number of charges that the API shows, over all accounts of a database.
 ///
 /// # Errors
 /// If the store does not answer.

@@ -29,7 +29,7 @@ pub fn judge(answer: Answer<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A caller that pays every 64th charge.
+/// A caller that pays every 64th charge. After its last charge the caller pays the first of all again.
 #[derive(Debug)]
 pub struct Pay {
     charges: Arc<Vec<Created>>,

@@ -15,13 +15,13 @@ use crate::window::{Until, Window};
 /// The result of the callers.
 #[derive(Debug)]
 pub struct Called<T> {
-    /// The result of each call, also of the calls that do not count.
+    /// The result of each call, also of calls that ended outside the counted time.
     pub gave: Vec<T>,
     /// The number of calls that ended in the counted time.
     pub measured: u64,
-    /// The counted time.
+    /// The counted time: the load without its warm-up.
     pub elapsed: Duration,
-    /// The waits of callers in the counted time.
+    /// The duration of each call in `measured`.
     pub latencies: Latencies,
 }
 

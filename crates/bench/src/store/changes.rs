@@ -1,4 +1,5 @@
-//! The change sets of the hot paths as in the service, with bodies of the service's sizes.
+//! The change sets that the service commits for creations and payments of charges. Responses and events are as long as
+//! in the service.
 
 use std::sync::OnceLock;
 
@@ -7,22 +8,22 @@ use cais_domain::ids::AccountId;
 use cais_ports::{ChangeSet, IdempotencyChange, Write};
 use cais_testkit::builders::{a_charge, a_payment, an_external_id, in_status, start, steps};
 
-/// The bytes of the answer to a creation: a charge with its code and image.
+/// The length of the stored response of a creation, in bytes: a charge with its BR Code and the image of its QR code.
 const ANSWER_BYTES: usize = 1_250;
-/// The bytes of the charge in an event: paid, so without an image.
+/// The length of a charge in an event, in bytes. The charge is paid, so it has no image.
 const EVENT_BYTES: usize = 600;
 /// The amount of a charge, in centavos.
 pub const AMOUNT: i64 = 1_000;
 /// The service's fee, in centavos.
 pub const FEE: i64 = 60;
 
-/// Returns random letters, as many as the bytes of an answer to a creation.
+/// Returns random letters, as long as the stored response of a creation.
 pub fn answer_body() -> &'static str {
     static BODY: OnceLock<String> = OnceLock::new();
     BODY.get_or_init(|| letters(ANSWER_BYTES))
 }
 
-/// Returns random letters, as many as the bytes of a charge in an event.
+/// Returns random letters, as long as a charge in an event.
 pub fn event_data() -> &'static str {
     static DATA: OnceLock<String> = OnceLock::new();
     DATA.get_or_init(|| letters(EVENT_BYTES))
@@ -55,7 +56,7 @@ pub fn open(charge: &Charge) -> ChangeSet {
     steps::create_charge(charge, steps::idempotency_ref(charge.account, &charge.id.to_string()))
 }
 
-/// Returns commit 2 of a creation: the issued charge and the answer. `charge` is the charge of commit 1.
+/// Returns commit 2 of a creation: the issued charge and the stored response. `charge` is the charge of commit 1.
 #[must_use]
 pub fn issue(charge: &Charge) -> ChangeSet {
     let issued = in_status(Charge { version: 1, ..charge.clone() }, ChargeStatus::Pending);
@@ -76,7 +77,8 @@ pub fn seed(charges: &[Charge]) -> ChangeSet {
     }
 }
 
-/// Returns the change that credits a payment of a seeded charge. The stored charge has version 1.
+/// Returns the change that credits a payment of a seeded charge. `charge` is the value that [`seed`] inserted. Its
+/// version in the store is 1.
 #[must_use]
 pub fn confirm(charge: &Charge) -> ChangeSet {
     let charge = Charge { version: 1, ..charge.clone() };
