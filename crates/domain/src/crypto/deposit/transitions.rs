@@ -105,11 +105,13 @@ impl Deposit {
     /// # Errors
     /// [`DepositError::InvalidState`] if the deposit was not issued, or if the coins were returned.
     pub fn confirm(self, tx_hash: Option<String>, at: Timestamp) -> Result<DepositStep, DepositError> {
-        match self.see(tx_hash, at)? {
+        match self.see(tx_hash.clone(), at)? {
             DepositStep::Taken { deposit, .. } | DepositStep::AlreadyTaken(deposit)
                 if deposit.confirmed_at.is_none() =>
             {
-                Ok(taken(Self { confirmed_at: Some(at), ..*deposit }, Some(EventType::CryptoDepositConfirmed)))
+                let (confirmed_at, tx_hash) = (Some(at), tx_hash.or_else(|| deposit.tx_hash.clone()));
+                let confirmed = Self { confirmed_at, tx_hash, ..*deposit };
+                Ok(taken(confirmed, Some(EventType::CryptoDepositConfirmed)))
             }
             step @ (DepositStep::Taken { .. } | DepositStep::AlreadyTaken(_)) => Ok(step),
         }
