@@ -196,7 +196,8 @@ fn warn_unless_english(session: &mut dyn Session) {
 
 /// Returns the statement that sets a limit in milliseconds; an empty text if the URL's `options` set the limit.
 fn limit(url: &str, name: &str, value_ms: impl Display) -> String {
-    if url.contains(name) { String::new() } else { format!("SET {name} = {value_ms}; ") }
+    let mut options = parameters(url).filter_map(|(known, value)| (known == "options").then_some(value));
+    if options.any(|value| value.contains(name)) { String::new() } else { format!("SET {name} = {value_ms}; ") }
 }
 
 /// Returns whether messages in that locale have the original English text.
@@ -205,11 +206,15 @@ fn is_english(language: &str) -> bool {
     matches!(name, "C" | "POSIX" | "en") || name.starts_with("en_") || name.starts_with("English")
 }
 
+/// Returns the names and values of the URL's parameters. The values stay percent-encoded.
+fn parameters(url: &str) -> impl Iterator<Item = (&str, &str)> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    query.split('&').filter_map(|parameter| parameter.split_once('='))
+}
+
 /// Returns the URL with the parameter, unless the URL sets it.
 fn with_parameter(url: &str, name: &str, value: &str) -> String {
-    let known = url.split_once('?').is_some_and(|(_, parameters)| {
-        parameters.split('&').any(|parameter| parameter.split_once('=').is_some_and(|(known, _)| known == name))
-    });
+    let known = parameters(url).any(|(known, _)| known == name);
     match (known, url.contains('?')) {
         (true, _) => url.to_owned(),
         (false, true) => format!("{url}&{name}={value}"),
@@ -250,6 +255,8 @@ mod tests {
         let url = DatabaseUrl::parse("postgres://h/d?options=-clock_timeout%3D50").unwrap();
         let chosen = Postgres::new(&url, Duration::from_secs(3));
         assert_eq!(chosen.lane_limits(), "SET idle_in_transaction_session_timeout = 1000; ");
+        let url = DatabaseUrl::parse("postgres://lock_timeout@h/d?application_name=lock_timeout").unwrap();
+        assert_eq!(Postgres::new(&url, Duration::from_secs(3)).lane_limits(), limits);
     }
 
     #[test]
