@@ -14,7 +14,7 @@ use crate::store_error::StoreError;
 /// The number of stored refunds of one charge in one read.
 const AT_A_TIME: u32 = 200;
 /// The largest number of reads of refunds for one charge: 10,000 refunds.
-const MAX_READS: usize = 50;
+const MAX_READS: u32 = 50;
 
 /// Compares the returns of one Pix of a charge with the refunds, in both directions.
 pub(super) async fn compare(
@@ -45,7 +45,7 @@ pub(super) async fn compare(
     if is_ordinary && charge.refunds == RefundTotals::default() {
         return Ok(finding);
     }
-    let mut after = None;
+    let (mut after, mut has_more) = (None, true);
     for _ in 0..MAX_READS {
         let page = PageRequest { limit: AT_A_TIME, starting_after: after };
         let page = run.ports.queries.list_refunds(charge.account, charge.id, page).await?;
@@ -57,9 +57,13 @@ pub(super) async fn compare(
                 not_shown(run, refund, &mut finding).await?;
             }
         }
-        if !page.has_more {
+        has_more = page.has_more;
+        if !has_more {
             break;
         }
+    }
+    if has_more {
+        finding.unread = Some(format!("more than {} refunds of {}", MAX_READS.saturating_mul(AT_A_TIME), charge.id));
     }
     Ok(finding)
 }
