@@ -93,7 +93,7 @@ fn step(node: &Node<'_>) -> Result<PaymentStep, Problem> {
     operation_id = "sandboxPayCryptoDeposit",
     tag = "sandbox",
     summary = "Pay a crypto deposit",
-    description = "Available only with the built-in sandbox. A deposit that was paid before, or has expired, can be paid too. The response is sent when the coins are credited, at the latest after five seconds. With `hold` or another `currency`, nothing is credited, so the response is sent at once. Scope: `crypto:write`.",
+    description = "Available only with the built-in sandbox. A deposit that was paid before, or has expired, can be paid too. The response is sent when the coins are credited or wait for an operator, at the latest after five seconds. With `hold` or another `currency`, nothing is credited, so the response is sent at once. Scope: `crypto:write`.",
     params(Named<kind::CryptoDeposit>),
     request_body(content = Option<SandboxCryptoPayment>, example = json!(examples::literal(r#"{"amount":"0.00047"}"#))),
     responses(
@@ -110,10 +110,11 @@ pub async fn pay_deposit(
     let Input((_, Named(name), OptionalJson(SandboxCryptoPayment { amount, currency, hold }))) = input;
     let hold = hold.unwrap_or(false);
     let coins = SentCoins { amount, currency: currency.map(|currency| currency.code().to_owned()), hold };
-    // Coins with `hold` and coins of another currency are not credited, so the operation does not wait for a credit.
+    // Coins with `hold` and coins of another currency are not credited, so the operation does not wait for a credit. Coins that wait for an
+    // operator change the resolution.
     let is_applied = move |before: &Deposit, after: &Deposit| {
         let is_other = currency.is_some_and(|currency| currency != before.terms.currency);
-        hold || is_other || after.credited != before.credited
+        hold || is_other || (&after.credited, after.resolution) != (&before.credited, before.resolution)
     };
     move_deposit(&call, name, is_applied, move |processor, payment| processor.pay(payment, &coins)).await
 }
