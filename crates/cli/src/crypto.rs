@@ -51,7 +51,7 @@ pub enum RateCommand {
 /// The commands for reviews.
 #[derive(Debug, Subcommand)]
 pub enum ReviewCommand {
-    /// List all withdrawals and payments that wait for a decision, the longest waiting first
+    /// List the withdrawals and payments that wait for a decision, at most 200 of each, the longest waiting first
     List,
     /// Decide a payment to the address of a deposit
     #[command(group = clap::ArgGroup::new("decision").required(true).args(["credit", "at_rate", "dismiss"]))]

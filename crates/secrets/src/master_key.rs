@@ -45,7 +45,9 @@ pub enum MasterKeyError {
         source: io::Error,
     },
     /// The file contains no master key.
-    #[error("{0} does not contain a master key of 32 bytes in hex; without the right key no API key is valid")]
+    #[error(
+        "{0} does not contain a master key of 32 bytes in hex or base64; without the right key no API key is valid"
+    )]
     Damaged(String),
     /// The system provides no random bytes.
     #[error("the system provides no secure random bytes for a master key")]

@@ -129,7 +129,7 @@ impl fmt::Display for Features {
 
 /// A name that is not a feature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a feature; known are pix_in, pix_out, split, crypto_in, crypto_out")]
+#[error("`{0}` is not a feature; the features are pix_in, pix_out, split, crypto_in, crypto_out")]
 pub struct UnknownFeature(pub String);
 
 /// The largest amounts of single operations.

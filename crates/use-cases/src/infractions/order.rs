@@ -147,7 +147,7 @@ impl UpstreamOrder for Infraction {
     async fn end_refused(self, ports: &Ports, reason: &str) -> Result<Self, StoreError> {
         let after = withdraw(ports, &self).await?;
         if after.defense.is_none() {
-            tracing::error!(alert = alerts::DEFENSE_REFUSED, infraction = %self.id, acquirer = %self.acquirer, why = reason, "defense refused by its acquirer; the infraction is undefended again");
+            tracing::error!(alert = alerts::DEFENSE_REFUSED, infraction = %self.id, acquirer = %self.acquirer, reason, "defense refused by its acquirer; the infraction is undefended again");
         }
         Ok(after)
     }
