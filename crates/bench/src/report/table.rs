@@ -70,6 +70,8 @@ fn wanted(target: Target, line: &Line) -> String {
 }
 
 fn figure(value: f64, spread: Option<(f64, f64)>, unit: &str) -> String {
+    // The spread of a single value says nothing.
+    let spread = spread.filter(|(low, high)| low < high);
     let spread = spread.map_or_else(String::new, |(low, high)| format!(" ({}–{})", number(low), number(high)));
     format!("{}{unit}{spread}", number(value))
 }
@@ -133,7 +135,7 @@ mod tests {
         let last = text.lines().nth(2).unwrap_or_default();
         assert_eq!(
             last,
-            "| store | postgres | creations | 900/s (800–1,000) | pgbench 100/s (100–100) | 9 | ≥ 10 times | **miss** |"
+            "| store | postgres | creations | 900/s (800–1,000) | pgbench 100/s | 9 | ≥ 10 times | **miss** |"
                 .replace("| 9 |", "| 9.00  |")
         );
         assert!(text.ends_with("- creations (store, postgres): p50 2.0 ms, p99 6.5 ms; 3 rounds.\n"), "{text}");
