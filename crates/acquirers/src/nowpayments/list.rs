@@ -100,7 +100,7 @@ fn name(row: &RawValue, index: usize) -> String {
     named.and_then(|named| wire::short_text(named.payment_id)).unwrap_or_else(|| format!("data[{index}]"))
 }
 
-/// Converts the timestamp in one of our identifiers (UUIDv7) to an instant.
+/// Converts the timestamp in one of our identifiers (`UUIDv7`) to an instant.
 pub(super) fn created_at(timestamp_ms: u64) -> Timestamp {
     i64::try_from(timestamp_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default()
 }
