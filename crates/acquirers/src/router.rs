@@ -15,23 +15,24 @@ use crate::deadline::Deadline;
 use crate::guard::MIN_BUDGET;
 use crate::guarded::Guarded;
 
-/// The time reserved for each following acquirer, so that a slow failure leaves time for the next.
+/// The part of the budget reserved for each following acquirer, so that a slow failure leaves time for the next acquirer.
 const RESERVE: Duration = Duration::from_millis(2_500);
 
-/// The orders that an acquirer receives.
+/// The new orders that an acquirer receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// The number that sorts the acquirers, the lowest first. Acquirers without a number follow in the order of the list.
+    /// The number that sorts the acquirers, the lowest first. Acquirers without a number follow in the given order.
     pub order: Option<u32>,
-    /// The share of new orders among the acquirers with the same number.
+    /// The share of new orders among the acquirers with the same number: with weights 3 and 1, the first acquirer receives three of four
+    /// orders. Without a number the weight has no effect.
     pub weight: u32,
     /// True if the acquirer receives new charges.
     pub charges: bool,
-    /// True if the acquirer receives new payouts, if it can send them.
+    /// True if the acquirer receives new payouts. An acquirer that cannot send Pix never receives any.
     pub payouts: bool,
 }
 
-/// The route of an acquirer for all operations, in the order of the list.
+/// The route of an acquirer for all operations, without a number.
 impl Default for Route {
     fn default() -> Self {
         Self { order: None, weight: 1, charges: true, payouts: true }
@@ -74,7 +75,8 @@ impl Member {
 }
 
 impl Router {
-    /// Creates a router that offers charges in the given order. Of two acquirers with the same name, the first is used.
+    /// Creates a router of acquirers in the given order, each for all operations. If two acquirers have the same name, the name selects
+    /// the first.
     #[must_use]
     pub fn new(acquirers: Vec<Arc<dyn Acquirer>>) -> Self {
         let clock: MonotonicClock = Arc::new(Instant::now);
@@ -102,7 +104,7 @@ impl Router {
         Self { members, drained: RwLock::default(), charge_turns: AtomicU32::new(0), payout_turns: AtomicU32::new(0) }
     }
 
-    /// Sets the drained acquirers: they receive no new orders, and finish open ones.
+    /// Replaces the list of drained acquirers. They receive no new orders, and finish their open orders.
     pub fn set_drained(&self, names: Vec<AcquirerName>) {
         *self.drained.write().unwrap_or_else(PoisonError::into_inner) = names;
     }
@@ -118,7 +120,7 @@ impl Router {
         self.members.iter().find(|member| member.name() == name)
     }
 
-    /// Returns the acquirers for new orders of the operation, in order, also those with an open breaker.
+    /// Returns the acquirers that receive new orders of the operation, sorted. Acquirers with an open breaker are included.
     fn for_new(&self, operation: Operation) -> impl Iterator<Item = &Member> {
         let drained = self.drained.read().unwrap_or_else(PoisonError::into_inner).clone();
         let takes = move |member: &&Member| member.is_for(operation) && !drained.contains(member.name());
@@ -136,7 +138,7 @@ impl Router {
         chosen.map(|member| member.name().clone())
     }
 
-    /// Returns the first acquirer. Acquirers with the number of the first one take turns by their weights.
+    /// Returns the first available acquirer. If it has a number, the available acquirers with the same number take turns by their weights.
     fn next_of_first<'a, 'b>(&self, operation: Operation, available: &'b [&'a Member]) -> Option<&'b &'a Member> {
         let first = available.first()?;
         if first.route.order.is_none() {

@@ -27,7 +27,7 @@ pub async fn run(config: &Config, name: &AcquirerName, test: &AcquirerTest) -> a
     let clock = Arc::new(OffsetClock::new());
     let ids = UuidV7::new(clock.clone());
     let fresh = || ids.next_uuid().simple().to_string();
-    // The txid has the format of this service's txids, but does not belong to a charge.
+    // The txid has the format of this service's txids, but the store has no charge with it.
     let txid = Txid::parse(&fresh())?;
     let token = config.find_master_key()?.map(|key| {
         let generation = settings.callback_generation;

@@ -91,7 +91,7 @@ impl Files {
                 Ok(Some((wiring::configured_acquirer(&settings)?, settings, state)))
             });
             match renewed {
-                // The files have the content that is in use, possibly again after a problem.
+                // The files have the content that is in use. If they had a problem before, it has ended.
                 Ok(None) => drop(self.problems.remove(name)),
                 Ok(Some((client, settings, state))) => {
                     router.replace(&client);

@@ -26,7 +26,7 @@ pub fn url(base: &str, acquirer: &AcquirerName, token: &str) -> String {
 }
 
 /// Returns the accepted tokens of each acquirer. The address with the token of the configured `callback_generation` is registered. The
-/// token of the previous generation is accepted too, because the acquirer uses the old address until the registration.
+/// token of the previous generation is accepted too, because the acquirer uses the old address until the new one is registered.
 #[must_use]
 pub fn tokens(
     config: &Config,
@@ -63,7 +63,8 @@ pub fn of_crypto(keyed_hash: &dyn KeyedHash) -> anyhow::Result<(AcquirerName, St
     Ok((name, token))
 }
 
-/// Starts one task per acquirer, which registers the callback address. A task ends after registration, or soon after `stop` turns true.
+/// Starts one task per acquirer, which registers the callback address. A task ends when the address is registered, or soon after `stop`
+/// turns true.
 #[must_use]
 pub fn register(
     acquirers: &[Arc<dyn Acquirer>],

@@ -1,4 +1,4 @@
-//! The installation as the command line uses it: the configuration, the adapters and the service behind [`CliContext`].
+//! Implements [`CliContext`]: gives the commands access to the configuration, the adapters and the service.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -27,28 +27,29 @@ const COMMAND_LOG: &str = "warn";
 /// The log filter of the demonstration. The warnings about the demonstration's dispute are expected, so they are not logged.
 const DEMO_LOG: &str = "warn,cais_use_cases::infractions=error";
 
-/// The installation of this process's configuration.
+/// The installation that the options and the environment of this process select.
 pub struct AppContext {
     sources: Sources,
 }
 
 impl AppContext {
-    /// Returns the installation that the options and the environment select.
+    /// Selects the installation. Reads no file yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
         let sources = Sources::of_process(options.config).without(&cais_cli::SECRET_VARIABLES);
         Self { sources: if options.sandbox { sources.with("sandbox", "true") } else { sources } }
     }
 
-    /// Loads the configuration and starts the log, with `log` in place of the default filter.
+    /// Loads the configuration and starts the log. The log filter is the configured one, or `log` if none is configured.
     fn load(&self, log: &str) -> anyhow::Result<Config> {
         let config = Config::load(&self.sources)?;
         logging::start(if config.is_set("log") { &config.log } else { log }, config.log_format);
         Ok(config)
     }
 
-    /// Returns the configuration of the demonstration: SQLite in the data directory and the sandbox, regardless of other settings. So `cais
-    /// serve --sandbox` uses the account and money of the demonstration. The start rejects a data directory with real money.
+    /// Returns the configuration of the demonstration: SQLite in the data directory and the sandbox, regardless of other settings. A later
+    /// `cais serve --sandbox` with the default database has the account and money of the demonstration. The start rejects a data directory
+    /// with real money.
     fn demo(&self) -> anyhow::Result<Config> {
         let config = self.load(DEMO_LOG)?;
         let database_url = config.default_database_url()?;

@@ -29,7 +29,7 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// Runs the dispatcher until `stop` turns true and all deliveries in flight have ended.
+    /// Starts the dispatcher. It ends after `stop` turns true and all deliveries in flight have ended.
     #[must_use]
     pub fn start(ports: &Ports, stop: &watch::Receiver<bool>) -> Self {
         let (ports, stopped) = (ports.clone(), stop.clone());
@@ -70,7 +70,7 @@ async fn run<F: Future<Output = ()> + Send>(mut begin: impl FnMut() -> F + Send,
     }
 }
 
-/// Returns the signals: ticks, new deliveries of this node, and shutdown.
+/// Returns the signals for the dispatcher: ticks, new deliveries of this node, and shutdown.
 fn signals(
     queue: Arc<dyn DeliveryQueue>,
     mut stop: watch::Receiver<bool>,

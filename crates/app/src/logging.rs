@@ -10,8 +10,8 @@ use cais_config::LogFormat;
 use cais_http_api::causes::Causes;
 pub use cais_http_api::causes::chain;
 
-/// Lower log levels of three targets, unless the operator's filter names them. The HTTP server logs each of its threads, and logs each
-/// caller that does not send HTTP as an error. The connection pool logs failures that its callers log too.
+/// Lower log levels of three targets, unless the operator's filter names them. The HTTP server logs a line for each of its threads, and an
+/// error for each caller that does not send HTTP. The connection pool logs failures that its callers log too.
 const QUIET: &str = "actix_server=warn,actix_http=off,r2d2=off,";
 
 /// Starts the log of the process. A second call has no effect.
@@ -33,7 +33,7 @@ pub fn start(filter: &str, format: LogFormat) {
     };
 }
 
-/// Returns `true` if standard error is a terminal and `NO_COLOR` is unset (<https://no-color.org>).
+/// Returns `true` if standard error is a terminal and `NO_COLOR` is unset or empty (<https://no-color.org>).
 #[must_use]
 pub fn colors() -> bool {
     stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

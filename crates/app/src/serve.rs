@@ -32,12 +32,13 @@ use crate::deliveries::Deliveries;
 use crate::wiring::{self, Infrastructure, Upstream};
 use crate::{acquirer_upkeep, callbacks, workers};
 
-/// The seconds that requests in flight have after the HTTP servers begin to stop. The API answers within 10 s.
+/// The seconds that requests in flight have after the HTTP servers begin to stop. Enough for a POST, which is answered within 10 s after
+/// its body arrived.
 const SHUTDOWN_S: u64 = 20;
 /// Longest wait for the background loops to finish their pass.
 const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The two listeners, bound.
+/// The two bound listeners.
 #[derive(Debug)]
 pub struct Listeners {
     /// The API's listener.
@@ -57,10 +58,10 @@ impl Listeners {
         Ok(Self { public: bind("listen", config.listen)?, admin: bind_admin("admin_listen", config.admin_listen)? })
     }
 
-    /// Binds both addresses of the configuration. If an address cannot be bound, a free port is used instead.
+    /// Binds both addresses of the configuration. If an address cannot be bound, a free port of the same host is used instead.
     ///
     /// # Errors
-    /// The address that cannot be bound, and the reason.
+    /// The address of which no port can be bound, and the reason.
     pub fn bind_or_free(config: &Config) -> anyhow::Result<Self> {
         let admin = bind_or_free("admin_listen", config.admin_listen)?;
         Ok(Self { public: bind_or_free("listen", config.listen)?, admin })
@@ -256,7 +257,7 @@ impl RunningService for Service {
     async fn stop(mut self: Box<Self>) {
         self.draining.store(true, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;
-        // Workers start no new work while the requests in flight finish.
+        // Workers receive the stop signal first, so that they start no new work while the requests in flight finish.
         self.stop.send_replace(true);
         let stopped_at = tokio::time::Instant::now();
         futures_util::future::join_all(self.servers.iter().map(|server| server.stop(true))).await;

@@ -23,7 +23,7 @@ const PANICKED: &str = "the pass panicked";
 /// Longest pause of a loop with repeated failures.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// A pass under way.
+/// A running pass.
 type Work = Pin<Box<dyn Future<Output = Result<Pass, WorkError>> + Send>>;
 
 /// The name, the interval and the wake-up signal of a loop.
@@ -34,7 +34,7 @@ struct Rhythm {
     wakeup: Option<Wakeup>,
 }
 
-/// Starts every loop. After `stop` turns true, each loop ends with its current pass.
+/// Starts every loop. After `stop` turns true, each loop finishes its current pass and ends.
 #[must_use]
 pub fn start(
     ports: &Ports,

@@ -28,7 +28,7 @@ const IDS_OF_TRANSFER: u64 = 3;
 /// The largest number of ids that ten rows use. If the rows use fewer ids, the activity ends a little before the present;
 /// no id lies after the present.
 const IDS_OF_TEN_ROWS: u64 = 14 * IDS_OF_TRANSFER;
-/// 2026-01-01T00:00:00Z, the instant of the first identifier.
+/// 2026-01-01T00:00:00Z, the instant of the first id of a default [`Calendar`].
 const FIRST_MS: u64 = 1_767_225_600_000;
 const DAY_MS: u64 = 86_400_000;
 const DESCRIPTION: &str = "two coffees and a cake";
@@ -52,7 +52,7 @@ impl Default for Calendar {
 }
 
 impl Calendar {
-    /// Creates the ids of an activity that began this many days ago and ends now.
+    /// Creates the ids of an activity that began `days` days ago and ends now. `rows` is the number of rows that it will have.
     ///
     /// # Errors
     /// If the clock shows a time before 1970.
@@ -69,7 +69,7 @@ impl Calendar {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Returns an id with the instant of the id that has this number. `part` distinguishes ids of the same instant.
+    /// Returns an id with the instant of the id `number`. `part` distinguishes ids of the same instant.
     fn uuid(&self, number: u64, part: u64) -> Uuid {
         let mut rest = [0; 10];
         for (slot, byte) in rest.iter_mut().skip(2).zip(part.to_be_bytes()) {
@@ -89,7 +89,7 @@ impl IdGenerator for Calendar {
 /// Adds rows to the account. Each row is one line of the account's statement and one transaction of its timeline. The
 /// store must use the ids of `calendar`, and must be idle otherwise.
 ///
-/// Returns a key in the middle: half of the rows are older, and half are newer.
+/// Returns the pagination key of the middle of the timeline: half of the rows are older, and half are newer.
 ///
 /// # Errors
 /// If a commit is refused.

@@ -12,20 +12,20 @@ struct Envelope<'a> {
     code: Option<&'a RawValue>,
     #[serde(borrow)]
     message: Option<&'a RawValue>,
-    /// The coins that are missing in our balance.
+    /// The requested amount and our balance. Present only if our balance at the processor is too small.
     #[serde(borrow)]
     current_values: Option<&'a RawValue>,
 }
 
-/// A named refusal.
+/// A refusal with a code.
 pub(super) struct Refusal {
     pub(super) problem: Problem,
-    /// True if our balance at the processor is too small. A later request may succeed.
+    /// True if our balance at the processor is too small. A later request may then succeed.
     pub(super) lacks_balance: bool,
 }
 
 impl Refusal {
-    /// Reads the refusal of an answer; `None` without a code, as in answers of proxies.
+    /// Reads the refusal in an answer. Returns `None` if the answer has no code, for example if a proxy answered.
     pub(super) fn read(reply: &Reply) -> Option<Self> {
         if !reply.is_json {
             return None;
@@ -43,7 +43,7 @@ pub(super) fn of_reply(reply: &Reply) -> AcquirerError {
     of_problem(reply, Refusal::read(reply).map(|refusal| refusal.problem).as_ref())
 }
 
-/// Returns whether a successful answer is the plain text `OK`, with or without quotes.
+/// Returns `true` if the status is successful and the body is the text `OK`, with or without quotes.
 pub(super) fn is_ok(reply: &Reply) -> bool {
     let text = String::from_utf8_lossy(&reply.body);
     reply.status.is_success() && text.trim().trim_matches('"').eq_ignore_ascii_case("ok")

@@ -1,4 +1,4 @@
-//! Rows of withdrawals. Answers are an array, an object with an array, or a bare object.
+//! Reads the withdrawals in an answer. The answer is an array, an object with an array, or a single withdrawal.
 
 use cais_domain::crypto::{ProcessorId, rounding};
 use cais_domain::ids::CryptoWithdrawalId;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::wire;
 use crate::http::{Defect, part};
 
-/// The most levels of an answer: an object, its list of batches, a batch, its list of rows, a row.
+/// The deepest accepted nesting of an answer: an object, its list of batches, a batch, its list of rows, a row.
 const MAX_LEVELS: u32 = 5;
 
 /// An object that may hold rows.
@@ -43,7 +43,7 @@ struct Fields<'a> {
     created: Option<&'a RawValue>,
 }
 
-/// A row, and the id of the object around it.
+/// A withdrawal in an answer, and the id of the batch object that contains the withdrawal.
 struct Row<'a> {
     batch: Option<&'a RawValue>,
     fields: Fields<'a>,
@@ -66,7 +66,7 @@ pub(super) fn only(body: &[u8], batch: Option<&ProcessorId>) -> Result<UpstreamW
     row.read(batch)
 }
 
-/// Searches a page for our identifier.
+/// Searches a page for the withdrawal with our identifier `id`.
 pub(super) fn find(body: &[u8], id: CryptoWithdrawalId) -> Result<Found, Defect> {
     let rows = rows(body)?;
     if rows.is_empty() {
@@ -74,7 +74,7 @@ pub(super) fn find(body: &[u8], id: CryptoWithdrawalId) -> Result<Found, Defect>
     }
     let mut ours = Vec::new();
     for row in &rows {
-        // A row without an identifier may be something else, such as a refusal with status 200.
+        // A row without the processor's id fails the search: it may be something else, such as a refusal with status 200.
         wire::required_id(row.fields.id, "id")?;
         if row.order() == Some(id) {
             ours.push(row);
@@ -87,10 +87,10 @@ pub(super) fn find(body: &[u8], id: CryptoWithdrawalId) -> Result<Found, Defect>
     }
 }
 
-/// Reads every row of a page, and names the unreadable ones: by our identifier, or by the processor's.
+/// Reads every row of a page. An unreadable row is named by our identifier, or by the processor's id if ours is missing.
 ///
 /// # Errors
-/// [`Defect`] for a row without an identifier, which may be something else, such as a refusal with status 200.
+/// [`Defect`] for a row without the processor's id. Such a row may be something else, such as a refusal with status 200.
 pub(super) fn all(body: &[u8]) -> Result<(Vec<UpstreamWithdrawal>, Vec<UnreadableRow>), Defect> {
     let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
     for row in rows(body)? {
@@ -111,7 +111,8 @@ impl Row<'_> {
         wire::short_text(self.fields.unique_external_id).and_then(|text| CryptoWithdrawalId::parse(&text).ok())
     }
 
-    /// Reads the row. `batch` is the requested batch. Without it, the batch is read from the object around the row, or from the row itself.
+    /// Reads the row. `batch` is the id of the requested batch. If it is `None`, the batch id is read from the object around the row, or
+    /// from the row itself.
     fn read(&self, batch: Option<&ProcessorId>) -> Result<UpstreamWithdrawal, Defect> {
         let fields = &self.fields;
         let batch = match batch {

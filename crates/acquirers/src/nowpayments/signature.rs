@@ -15,7 +15,7 @@ pub(super) fn is_valid(secret: &str, signature: &str, body: &[u8]) -> bool {
     hmac::verify(&key, &canonical, &signature).is_ok()
 }
 
-/// Returns the signed form. `serde_json` keeps the text of numbers and sorts the members of objects by name.
+/// Returns the text that the processor signs. `serde_json` keeps the text of numbers and sorts the members of objects by name.
 fn canonical(body: &[u8]) -> Option<Vec<u8>> {
     let value: Value = serde_json::from_slice(body).ok()?;
     serde_json::to_vec(&value).ok()

@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use jiff::Timestamp;
 use ring::hmac;
 
-/// The life of a code, in seconds.
+/// The life of a code, in seconds. The time is divided into steps of this length, and each step has one code.
 const STEP_S: i64 = 30;
-/// The number of six-digit codes.
+/// The number of possible codes, because a code has six digits.
 const CODES: u32 = 1_000_000;
-/// The length of the shortest accepted secret, in bytes (RFC 4226, 4, requires 128 bits; many services use 80).
+/// The shortest accepted secret, in bytes: 80 bits, which many services use. RFC 4226 (section 4) requires 128 bits.
 const MIN_SECRET_BYTES: usize = 10;
 
 /// The codes of one secret. Each code is returned once per process, because the processor accepts a code only once.
@@ -27,7 +27,7 @@ impl OneTimeCodes {
         (secret.len() >= MIN_SECRET_BYTES).then(|| Self { key, last_step: Mutex::default() })
     }
 
-    /// Returns the code of the instant; `None` if the code of this step, or of a later one, was returned before.
+    /// Returns the code for the instant `at`. Returns `None` if the code of the same step, or of a later step, was returned before.
     pub(super) fn take(&self, at: Timestamp) -> Option<String> {
         let step = u64::try_from(at.as_second().div_euclid(STEP_S)).ok()?;
         // Each change is one assignment, so the lock's poison can be ignored.
@@ -48,7 +48,7 @@ impl OneTimeCodes {
     }
 }
 
-/// Decodes base32 (RFC 4648, 6) in upper or lower case. Blanks and padding are ignored, because services show secrets with them.
+/// Decodes base32 (RFC 4648, section 6) in upper or lower case. Blanks and padding are ignored, because services show secrets with them.
 fn decode_base32(text: &str) -> Option<Vec<u8>> {
     let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0_u32);
     for character in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {

@@ -1,4 +1,4 @@
-//! The values of NOWPayments. Identifiers and amounts are numbers in some answers and texts in others.
+//! Parses and writes the values of NOWPayments. Identifiers and amounts are numbers in some answers and texts in others.
 
 use cais_domain::crypto::{Address, CryptoAmount, Currency, ProcessorId, rounding};
 use cais_domain::rate::Rounding;
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::bacen::wire::line;
 use crate::http::{Defect, instant, text};
 
-/// The longest kept text of the processor, in characters. A hash on a chain has 66.
+/// The longest kept text of the processor, in characters. Longer texts are cut. The hash of a transaction has at most 66 characters.
 const MAX_TEXT_CHARS: usize = 120;
 
 /// Returns an identifier; `None` for an absent or empty one.
@@ -30,7 +30,7 @@ pub(super) fn required_id(value: Option<&RawValue>, field: &str) -> Result<Proce
     id(value, field)?.ok_or_else(|| Defect::mismatch(field, "is missing"))
 }
 
-/// Returns the text, bounded and in one line; `None` for an absent or empty one.
+/// Returns the text as one line of at most [`MAX_TEXT_CHARS`] characters; `None` for an absent or empty text.
 pub(super) fn short_text(value: Option<&RawValue>) -> Option<String> {
     value.and_then(text).and_then(|text| line(&text, MAX_TEXT_CHARS))
 }
@@ -71,7 +71,7 @@ pub(super) fn optional_instant(value: Option<&RawValue>) -> Option<Timestamp> {
 /// Returns the amount as a JSON number with all its digits.
 ///
 /// # Errors
-/// [`AcquirerError::Refused`]; it does not occur, because the text of an amount is a number.
+/// [`AcquirerError::Refused`]. The error does not occur, because the text of an amount is always a number.
 pub(super) fn number(amount: CryptoAmount) -> Result<Number, AcquirerError> {
     let refused = |_| AcquirerError::Refused("the acquirer's format cannot express the amount".to_owned());
     amount.to_string().parse().map_err(refused)

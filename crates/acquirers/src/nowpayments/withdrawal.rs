@@ -14,7 +14,7 @@ use super::{rows, wire};
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, Reply};
 
-/// The codes with which the processor refuses a withdrawal permanently, unless our balance is too small.
+/// The codes of a permanent refusal of a withdrawal. If the answer shows that our balance is too small, the refusal is temporary.
 const REFUSALS: [&str; 4] =
     ["BAD_CREATE_WITHDRAWAL_REQUEST", "INVALID_REQUEST_PARAMS", "BAD_REQUEST", "CURRENCY_UNAVAILABLE"];
 /// The requested number of rows on a page.
@@ -45,8 +45,8 @@ struct Verification<'a> {
 /// Sends `POST /v1/payout` once.
 ///
 /// If the answer is unreadable or differs from the order, the outcome is unknown, because the withdrawal may exist.
-/// After a refusal the withdrawal is looked up, because the refusal of an identifier that exists already has the same
-/// code as other refusals.
+/// After an answer 400 or 422 the withdrawal is looked up, because the refusal of an identifier that exists already has
+/// the same code as other refusals.
 pub(super) async fn create(
     api: &Api,
     order: &CryptoWithdrawalOrder,
@@ -82,7 +82,7 @@ pub(super) async fn create(
     }
 }
 
-/// Sends `POST /v1/payout/{id}/verify`. A refusal counts as temporary, because a later code may be accepted.
+/// Sends `POST /v1/payout/{batch}/verify`. A refusal counts as temporary, because a later code may be accepted.
 pub(super) async fn verify(
     api: &Api,
     batch: &ProcessorId,
@@ -100,7 +100,7 @@ pub(super) async fn verify(
     }
 }
 
-/// Requests `GET /v1/payout/{id}`.
+/// Requests `GET /v1/payout/{batch}`. If the withdrawal in the answer has an identifier of ours, it must be `id`.
 pub(super) async fn get(
     api: &Api,
     id: CryptoWithdrawalId,
@@ -115,7 +115,7 @@ pub(super) async fn get(
     Ok(found)
 }
 
-/// Searches the list `GET /v1/payout` for our identifier. The list has no filter for it.
+/// Searches the list `GET /v1/payout` for the withdrawal with our identifier `id`. The list has no filter for our identifiers.
 pub(super) async fn find(
     api: &Api,
     id: CryptoWithdrawalId,
@@ -138,8 +138,8 @@ pub(super) async fn find(
 /// Requests a page of `GET /v1/payout`, newest first. Unreadable rows are reported on the page beside the readable
 /// ones.
 ///
-/// The list has no number of pages, so an empty page is the last. A page with only rows before the period is the last too. Otherwise a
-/// processor that ignores the period would return all withdrawals ever made.
+/// The answer does not contain the number of pages, so an empty page is the last. A page whose rows are all older than the period is the
+/// last too, because a processor that ignores the period would return all withdrawals ever made.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -168,7 +168,7 @@ async fn read_list(
     api.get("/v1/payout", &query, Access::Login, deadline).await
 }
 
-/// Returns the amount of the order, if the processor can send it.
+/// Returns the amount of the order. Refuses zero, an amount with too many decimals, and an address of another currency.
 fn sendable(order: &CryptoWithdrawalOrder) -> Result<CryptoAmount, AcquirerError> {
     let (amount, currency) = (order.amount, order.amount.currency());
     let floor = CryptoAmount::from_decimal(
@@ -183,7 +183,7 @@ fn sendable(order: &CryptoWithdrawalOrder) -> Result<CryptoAmount, AcquirerError
     Ok(amount)
 }
 
-/// Checks that the withdrawal equals the order, and returns it.
+/// Checks that the withdrawal equals the order, and returns the withdrawal with our identifier.
 fn ordered(found: UpstreamWithdrawal, order: &CryptoWithdrawalOrder) -> Result<UpstreamWithdrawal, Defect> {
     if found.order.is_some_and(|id| id != order.id) {
         return Err(Defect::mismatch("unique_external_id", "differs from the request"));
@@ -197,7 +197,10 @@ fn ordered(found: UpstreamWithdrawal, order: &CryptoWithdrawalOrder) -> Result<U
     Ok(UpstreamWithdrawal { order: Some(order.id), ..found })
 }
 
-/// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
+/// Classifies an unsuccessful answer to the creation of a withdrawal.
+///
+/// A 401, 403 or 429 and a refusal because of our balance are temporary. A 400 or 422 with a code of [`REFUSALS`] is permanent. After every
+/// other answer the outcome is unknown, because the withdrawal may exist.
 fn refused(reply: &Reply) -> AcquirerError {
     let error = refusal::of_reply(reply);
     let AcquirerError::Refused(reason) = error else { return error };

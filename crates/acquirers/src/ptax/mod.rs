@@ -1,7 +1,7 @@
 //! The Central Bank's rate of the US dollar (PTAX), as published by its service Olinda.
 //!
-//! A rate is published on each business day in the early afternoon. The adapter returns the last rate with its instant;
-//! the use case judges age and value.
+//! A rate is published on each business day in the early afternoon. The adapter returns the last rate with the instant of
+//! its publication. The use case checks the age and the value of the rate.
 
 mod bulletin;
 
@@ -24,21 +24,21 @@ use crate::http::{
 const SEARCHED_DAYS: i64 = 10;
 /// The time zone of the Central Bank. Brazil has had no summer time since 2019.
 const TIME_ZONE: &str = "America/Sao_Paulo";
-/// The largest number of requested rows. The period has one row per business day.
+/// The largest number of rows in an answer. The searched period has fewer, because it has one row per business day.
 const MAX_ROWS: &str = "100";
 
-/// The configuration of the service.
+/// The configuration of the client [`Ptax`].
 #[derive(Debug, Clone)]
 pub struct PtaxConfig {
     /// The base of the path `/CotacaoDolarPeriodo…`: `https`, or `http` on this machine.
     pub base_url: String,
-    /// The limit for DNS, TCP and TLS together.
+    /// The time limit for DNS, TCP and TLS together.
     pub connect_timeout: Duration,
     /// The time for which a rate is used without another request.
     pub keep_for: Duration,
 }
 
-/// The Central Bank's service, with two seconds for a connection and a request for each call.
+/// The address of the Central Bank, two seconds for a connection, and no kept rate: each call sends a request.
 impl Default for PtaxConfig {
     fn default() -> Self {
         Self {
@@ -52,7 +52,7 @@ impl Default for PtaxConfig {
 /// The reason a configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum PtaxConfigError {
-    /// The address of the service is invalid.
+    /// The address of the Central Bank's service is invalid.
     #[error("base_url {0}")]
     BaseUrl(UrlError),
     /// No root certificate is usable, or TLS cannot be set up.
@@ -63,14 +63,14 @@ pub enum PtaxConfigError {
     TimeZone,
 }
 
-/// The service over HTTP.
+/// The client of the Central Bank's service.
 #[derive(Debug)]
 pub struct Ptax {
     client: Client,
     base: Url,
     zone: TimeZone,
     keep_for: Duration,
-    /// The last rate, with the instant `now` of its request.
+    /// The last rate, with the time of its request.
     last: Mutex<Option<(Timestamp, UsdRate)>>,
 }
 
@@ -96,7 +96,7 @@ impl Ptax {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the last rate if it was read less than `keep_for` ago. A clock that was set back makes the rate invalid.
+    /// Returns the last rate if it was read less than `keep_for` ago. Returns `None` if the clock was set back since that read.
     fn kept(&self, now: Timestamp) -> Option<UsdRate> {
         let (at, rate) = self.last().clone()?;
         let age = Duration::try_from(now.duration_since(at)).ok()?;

@@ -10,7 +10,8 @@ use super::config::{WooviConfig, WooviConfigError};
 use crate::deadline::Deadline;
 use crate::http::{ClientSettings, MAX_ANSWER_BYTES, Reply, build, of_transport, parse_base, send};
 
-/// The largest accepted page of a list, in bytes. A row repeats its charge and both parties, in about 4 KiB.
+/// The largest accepted page of a list, in bytes. A page has at most 100 rows of about 4 KiB, because each row repeats its charge and both
+/// parties.
 const MAX_LIST_BYTES: usize = 2 * 1024 * 1024;
 
 /// The API of one account.

@@ -14,9 +14,10 @@ use super::wire::{at, non_empty_text};
 use crate::efi::infraction::is_id;
 use crate::http::part;
 
-/// The largest accepted callback, in bytes: the limit of the HTTP endpoint.
+/// The largest accepted callback, in bytes: the same limit as that of our endpoint for callbacks.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The value of the field `evento` in Woovi's test of a registered address. In that test, `event` has an event of the webhook.
+/// The value of the field `evento` in Woovi's test of a registered address. The field `event` does not show that the callback is a test: it
+/// contains an event of the webhook.
 const TEST: &str = "teste_webhook";
 /// The event of a sent Pix that was returned.
 const CAME_BACK: &str = "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED";
@@ -58,10 +59,11 @@ struct Dispute<'a> {
     id: Option<&'a RawValue>,
 }
 
-/// Returns the resource that a callback names, if it may be ours. Other events, such as Woovi's test of an address, do not name a resource.
+/// Returns the resource that a callback names, if the resource may be ours. Otherwise returns an empty list, for example after Woovi's test
+/// of an address.
 ///
-/// The kind of the item follows from the resource in the callback, because Woovi's documents write the prefix of event
-/// names in several ways.
+/// The resource in the callback decides the kind of the item. The event name decides only for the return of a sent Pix, because
+/// Woovi's documents write the prefix of other event names in several ways.
 pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
     let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
     if body.len() > MAX_BYTES {
@@ -82,7 +84,7 @@ pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>
     Ok(named.into_iter().collect())
 }
 
-/// Reads a dispute. A dispute without an id is found by the next read of the list.
+/// Reads a dispute. A dispute without a valid id gives `None`, and the next read of the list finds the dispute.
 fn disputed(callback: &Callback<'_>) -> Option<CallbackItem> {
     let dispute: Dispute<'_> = part(callback.dispute)?;
     let id = non_empty_text(dispute.id).filter(|id| is_id(id))?;
@@ -96,7 +98,7 @@ fn sent(callback: &Callback<'_>) -> Option<CallbackItem> {
     Some(CallbackItem::Sent(CallbackPayout { instruction_id, returns: Vec::new() }))
 }
 
-/// Reads the return of a sent Pix. The callback names the Pix, but not its payment.
+/// Reads the return of a sent Pix. The callback has the end-to-end id of the Pix, but not the `correlationID` of its payment.
 fn came_back(callback: &Callback<'_>) -> Option<CallbackItem> {
     let id = |pix: Option<&RawValue>| non_empty_text(part::<Pix<'_>>(pix)?.end_to_end_id);
     let end_to_end_id = EndToEndId::parse(&id(callback.original)?).ok()?;

@@ -80,21 +80,21 @@ struct Charge<'a> {
 enum Post {
     /// The charge exists as ordered.
     Made(UpstreamCharge),
-    /// The `correlationID` is taken.
+    /// The `correlationID` is taken, and the answer does not contain the charge.
     Exists,
     /// The charge was certainly not created.
     NotCreated(AcquirerError),
-    /// A charge was created that differs from the order.
+    /// A charge with our txid exists, but differs from the order.
     Wrong(String),
     /// The charge may have been created.
     Lost(String),
 }
 
 /// Sends `POST /charge?return_existing=true`. After an unknown outcome, reads the charge. If the charge is certainly
-/// absent, sends the same `POST` again.
+/// absent and enough time is left, sends the same `POST` again.
 ///
-/// After an unknown outcome, only an answer that contains the charge decides. The charge may equal the order or differ from it. A refusal
-/// of the second request proves nothing about the first request.
+/// After an unknown outcome, only an answer that contains the charge is a proof. A charge that differs from the order is then refused. A
+/// refusal of the second request proves nothing about the first request.
 pub(super) async fn create(
     api: &Api,
     order: &ChargeOrder,
@@ -221,7 +221,7 @@ pub(super) async fn cancel(api: &Api, txid: &Txid, deadline: Deadline) -> Result
         Ok(Some(after)) => Ok(after),
         // The charge existed before the `DELETE`, so it was deleted.
         Ok(None) => Ok(UpstreamCharge { status: UpstreamStatus::Removed, ..charge }),
-        // The `DELETE` succeeded. Woovi does not document the refusal for a deleted charge, so any refusal counts as absence.
+        // The `DELETE` succeeded. Woovi does not document how it refuses to read a deleted charge, so any refusal counts as absence.
         Err(FindError::Upstream(AcquirerError::Refused(_))) if error.is_none() => {
             Ok(UpstreamCharge { status: UpstreamStatus::Removed, ..charge })
         }
@@ -289,7 +289,7 @@ fn expires_at(charge: &Charge<'_>) -> Result<Timestamp, Defect> {
     created_at.checked_add(SignedDuration::from_secs(seconds)).map_err(|_| wrong())
 }
 
-/// Returns the code after three checks: the checksum is valid, the code is dynamic, and any amount in it is the charge's.
+/// Returns the code after three checks: its checksum is valid, it is dynamic, and it shows no other amount than the charge's.
 fn code(charge: &Charge<'_>, amount: Money) -> Result<String, Defect> {
     const FIELD: &str = "brCode";
     let text = non_empty_text(charge.br_code).ok_or_else(|| Defect::mismatch(FIELD, "is missing"))?;

@@ -14,11 +14,11 @@ pub struct WooviConfig {
     pub base_url: String,
     /// The `AppID`, the whole value of the header `Authorization`.
     pub app_id: Secret,
-    /// The PEM text of the public keys of callbacks' signatures. Several keys may follow each other.
+    /// The public keys that verify the signatures of callbacks, as PEM text. The text may contain several keys.
     pub webhook_public_key: Option<String>,
-    /// The secret of callbacks' HMAC, the older signature.
+    /// The secret that verifies the older signature of callbacks, an HMAC.
     pub webhook_hmac_secret: Option<Secret>,
-    /// PEM roots in addition to the system's.
+    /// Root certificates in PEM, in addition to the system's.
     pub extra_root_pem: Option<Vec<u8>>,
     /// Time limits within the budget of a call.
     pub timeouts: Timeouts,
@@ -33,7 +33,7 @@ pub enum WooviConfigError {
     /// The `AppID` is empty or not allowed in a header.
     #[error("app_id must be visible ASCII and not empty")]
     AppId,
-    /// The public key of signatures cannot be read.
+    /// The public keys cannot be read, or are not RSA keys of 1024 bits or more.
     #[error("webhook_public_key_file must have RSA public keys in PEM, of 1024 bits or more")]
     PublicKey,
     /// The HMAC secret is empty, so every sender could sign.
@@ -48,6 +48,6 @@ pub enum WooviConfigError {
 }
 
 impl WooviConfig {
-    /// The address of the API.
+    /// The base of Woovi's production API.
     pub const BASE_URL: &'static str = "https://api.woovi.com";
 }

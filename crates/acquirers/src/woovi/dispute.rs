@@ -24,7 +24,7 @@ use crate::http::{Defect, FindError, part};
 
 /// The list of disputes. Each dispute without an amount needs one more request, so a page is short.
 const DISPUTES: List = List { path: "/dispute", field: "disputes", per_page: 10, names: &["/id", "/endToEndId"] };
-/// The longest kept reason, in characters: the limit of DICT.
+/// The longest kept reason, in characters: the limit of the Central Bank's directory DICT. A longer reason is cut.
 const MAX_REASON_CHARS: usize = 2_000;
 /// The reason for refusing a defense without an address.
 const NEEDS_ADDRESS: &str =
@@ -76,7 +76,7 @@ struct Accepted<'a> {
     documents: Option<Vec<&'a RawValue>>,
 }
 
-/// Requests `GET /dispute`. If a row has no amount or no instant, the value of its Pix is used.
+/// Requests `GET /dispute`. If a row has no amount or no creation time, the amount or the time of its Pix is used.
 pub(super) async fn page(
     api: &Api,
     request: ListRequest,
@@ -95,7 +95,7 @@ pub(super) async fn page(
     Ok(UpstreamPage { rows, unreadable, next: page.next, pages: page.pages })
 }
 
-/// Completes a row. A missing amount or instant is read from the Pix.
+/// Completes a row. A missing amount or creation time is read from the Pix.
 async fn complete(api: &Api, row: Row, deadline: Deadline) -> Result<UpstreamInfraction, FindError> {
     let (amount, opened_at) = match (row.amount, row.opened_at) {
         (Some(amount), Some(opened_at)) => (amount, opened_at),
@@ -113,7 +113,7 @@ async fn complete(api: &Api, row: Row, deadline: Deadline) -> Result<UpstreamInf
         situation: row.reason.as_deref().map_or(Situation::Unknown, situation),
         reason: row.reason,
         opened_at,
-        // The creation time does not change when a dispute is reopened.
+        // Woovi does not report reopenings: the creation time of a dispute does not change when the dispute is reopened.
         opened_at_is_reported: false,
         deadline_at: None,
         defense: None,
@@ -121,7 +121,7 @@ async fn complete(api: &Api, row: Row, deadline: Deadline) -> Result<UpstreamInf
     })
 }
 
-/// Parses a row. Fields that affect money are required.
+/// Parses a row. The end-to-end id and the status are required. An amount may be missing, but must be readable.
 fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
     let row: Dispute<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
@@ -140,7 +140,7 @@ fn read(place: &str, row: &RawValue) -> Result<Row, Defect> {
     Ok(Row { id, end_to_end_id, status, reason, amount, opened_at: at(row.created_at) })
 }
 
-/// Sends `POST /dispute/{id}/evidence` once, with our text as the description of the merchant's document.
+/// Sends `POST /dispute/{id}/evidence` once, with the text of the defense as the description of the merchant's document.
 pub(super) async fn defend(
     api: &Api,
     order: &DefenseOrder,

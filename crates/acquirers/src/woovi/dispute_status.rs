@@ -27,8 +27,8 @@ struct Status<'a> {
     status: Option<&'a RawValue>,
 }
 
-/// Returns the status. An accepted dispute is lost for the receiver; a rejected or cancelled dispute is not. Every
-/// other status, known or not, is undecided. No status shows whether evidence was submitted.
+/// Returns the status. An accepted dispute is lost for the merchant; a rejected or cancelled dispute is not. Every other
+/// status, known or not, counts as undecided. No status shows whether evidence was submitted.
 pub(super) fn parse(word: &str) -> UpstreamInfractionStatus {
     match word {
         "ACCEPTED" => UpstreamInfractionStatus::Accepted,

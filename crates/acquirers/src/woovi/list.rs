@@ -14,7 +14,7 @@ use crate::bacen::wire::line;
 use crate::deadline::Deadline;
 use crate::http::{Defect, FindError, part, text};
 
-/// The field of the paging.
+/// The field with the position and the size of the page.
 const PAGE_INFO: &str = "pageInfo";
 /// The longest kept identifier of an unreadable row, in characters.
 const MAX_NAME_CHARS: usize = 64;
@@ -22,13 +22,13 @@ const MAX_NAME_CHARS: usize = 64;
 /// A list of the API.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct List {
-    /// The path, with a filter that every request has.
+    /// The path. A filter that every request has may follow, as in `/transaction?type=REFUND`.
     pub(super) path: &'static str,
     /// The field of the rows.
     pub(super) field: &'static str,
     /// The requested number of rows on a page, at most the documented 100.
     pub(super) per_page: u32,
-    /// The JSON pointers to identifiers in a row, the most specific first.
+    /// The JSON pointers to identifiers in a row, the most specific first. An unreadable row is reported by the first one that it has.
     pub(super) names: &'static [&'static str],
 }
 

@@ -43,7 +43,7 @@ use api::Api;
 pub use config::{WooviConfig, WooviConfigError};
 use signature::CallbackKeys;
 
-/// An account at Woovi over HTTP.
+/// The client of an account at Woovi, over HTTP.
 #[derive(Debug)]
 pub struct WooviAcquirer {
     api: Api,
@@ -62,7 +62,7 @@ impl WooviAcquirer {
         Ok(Self { api: Api::new(config)?, callback_keys, timeouts: config.timeouts })
     }
 
-    /// Reads the balance of the account. Returns Woovi's clock too, if the answer has a `Date`.
+    /// Reads the balance of the account. Also returns the time of Woovi's clock, if the answer has the header `Date`.
     ///
     /// # Errors
     /// [`AcquirerError`] with the reason.

@@ -1,4 +1,4 @@
-//! Reads sent Pix, which Woovi calls payments. Answers that contradict the order are refused.
+//! Reads sent Pix, which Woovi calls payments. An answer that contradicts the order is an error.
 
 use cais_domain::document::Cpf;
 use cais_domain::end_to_end_id::EndToEndId;
@@ -87,8 +87,8 @@ pub(super) fn read(reply: &Reply, expected: &Expected<'_>) -> Result<UpstreamPay
     Ok(payout)
 }
 
-/// Parses a row of the list. A payment whose identifier is no instruction id is skipped. A payment with another client's
-/// instruction id is skipped only if its other fields cannot be read.
+/// Parses a row of the list. A payment whose identifier is no instruction id is skipped. A payment of another client of the
+/// account may have an instruction id; it is skipped only if its other fields cannot be read.
 pub(super) fn row(place: &str, row: &RawValue) -> Result<Option<UpstreamPayout>, Defect> {
     let unreadable = || Defect::mismatch(place, "cannot be read");
     let sent: Sent<'_> = part(Some(row)).ok_or_else(unreadable)?;

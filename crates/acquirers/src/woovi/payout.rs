@@ -1,4 +1,4 @@
-//! Sends a Pix in two steps, creation and approval, reads the outcome, and lists sent Pix.
+//! Sends a Pix in two steps: creation and approval. Also reads the outcome of a Pix, and lists sent Pix.
 //!
 //! A created payment moves no money before its approval. Its `correlationID` is our instruction id, and Woovi creates only one payment per
 //! `correlationID`.
@@ -65,7 +65,7 @@ enum Created {
     Maybe(String),
 }
 
-/// Creates the payment and approves it. If the payment exists already, it is only approved.
+/// Creates the payment and approves it. If the payment exists already and awaits approval, it is only approved.
 pub(super) async fn send(api: &Api, order: &PayoutOrder, deadline: Deadline) -> Result<UpstreamPayout, AcquirerError> {
     let body = creation(order)?;
     let payout = match create(api, order, &body, deadline.keeping_back(APPROVAL_RESERVE)).await? {
@@ -137,8 +137,8 @@ async fn create(
 
 /// Sends `POST /payment/approve`. If the answer does not show the approval, the payment is read.
 ///
-/// Woovi may refuse the approval, for example if the account has too little money. The payment then stays open, and a repeat of the order
-/// approves it.
+/// Woovi may refuse the approval, for example if the account has too little money. The payment then stays open, and a later [`send`] of the
+/// same order approves it.
 async fn approve(
     api: &Api,
     order: &PayoutOrder,

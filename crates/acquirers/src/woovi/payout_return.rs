@@ -16,7 +16,7 @@ const RETURNS: List =
     List { path: "/transaction?type=REFUND", field: "transactions", per_page: 100, names: &["/endToEndId"] };
 const RETURN: &str = "REFUND";
 
-/// Reads a return by its id. Returns `None` if Woovi does not show the return as settled.
+/// Reads a return by its id. Returns `None` if Woovi does not show the return as settled, or if the id names no return of a sent Pix.
 pub(super) async fn find(
     api: &Api,
     return_id: &ReturnId,
@@ -70,7 +70,7 @@ fn is_of_sent_pix(row: &Transaction<'_>) -> bool {
     is_return && row.charge.is_none()
 }
 
-/// Returns whether the return is settled. Returns `None` for an unknown status.
+/// Returns whether the return is settled. Returns `None` if the value of `type` or `status` is unknown.
 fn is_settled(row: &Transaction<'_>) -> Option<bool> {
     let values = [row.r#type, row.status].into_iter().filter_map(non_empty_text);
     values

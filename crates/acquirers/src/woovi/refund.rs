@@ -43,7 +43,7 @@ struct Listed<'a> {
     refunds: Option<Vec<&'a RawValue>>,
 }
 
-/// A return. Its nationwide id is in `returnIdentification` in answers of `/refund`, and in `endToEndId` in the list of a charge.
+/// A return. Its country-wide id is in `returnIdentification` in answers of `/refund`, and in `endToEndId` in the list of a charge.
 #[derive(Deserialize)]
 struct Refund<'a> {
     #[serde(borrow, rename = "correlationID")]
@@ -57,7 +57,7 @@ struct Refund<'a> {
     time: Option<&'a RawValue>,
 }
 
-/// Sends `POST /refund` once. If the identifier is taken, the outcome is unknown, and the look-up resolves it.
+/// Sends `POST /refund` once. If the identifier is taken, the outcome is unknown until [`find`] reads the refund.
 pub(super) async fn send(api: &Api, order: &RefundOrder, deadline: Deadline) -> Result<UpstreamReturn, AcquirerError> {
     let name = order.id.suffix();
     let body = Request {

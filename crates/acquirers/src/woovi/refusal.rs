@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::http::{Defect, FindError, Problem, Reply, folded, of_problem, part, text};
 
-/// The kind of a refusal without a code.
+/// The kind of the [`Problem`] of a refusal without a code.
 const NO_CODE: &str = "error";
 /// Phrases of an absence.
 const ABSENT: [&str; 5] = ["not found", "nao encontrad", "nao foi encontrad", "nao existe", "does not exist"];
@@ -50,7 +50,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Reads the refusal of an answer; `None` without a text, as in answers of proxies.
+    /// Reads the refusal in an answer. Returns `None` if `error` has no text, for example if a proxy answered.
     pub(super) fn read(reply: &Reply) -> Option<Self> {
         if !reply.is_json {
             return None;
@@ -100,7 +100,7 @@ pub(super) fn of_reply(reply: &Reply) -> AcquirerError {
     of_problem(reply, Refusal::read(reply).map(|refusal| refusal.problem).as_ref())
 }
 
-/// Classifies an unsuccessful answer to an order that must be neither lost nor repeated.
+/// Classifies an unsuccessful answer to an order. An order that Woovi may have executed must not count as refused.
 ///
 /// Only a 400 with a text is a refusal. If the identifier exists already, the outcome is unknown. A temporary reason is
 /// classified as `Unavailable`. The text of a refusal is shown to the merchant.

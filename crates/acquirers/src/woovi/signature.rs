@@ -19,11 +19,12 @@ use crate::http::Secret;
 const RSA_HEADER: &str = "x-webhook-signature";
 /// The header of the HMAC.
 const HMAC_HEADER: &str = "x-openpix-signature";
-/// The algorithm of RSA keys (RFC 8017, appendix A.1).
+/// The object identifier of RSA keys (RFC 8017, appendix A.1).
 const RSA_ENCRYPTION: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
-/// The largest number of public keys. A rotation needs two.
+/// The largest number of used public keys; further keys are ignored. A rotation needs two.
 const MAX_KEYS: usize = 8;
-/// The shortest modulus with padding, in bytes: 1024 bits, the size of the production key.
+/// The shortest accepted encoding of a public key, in bytes. A key of 1024 bits, the size of the production key, is longer: its modulus
+/// alone has 128 bytes.
 const MIN_KEY_BYTES: usize = 128;
 
 /// The keys that verify callbacks.

@@ -36,7 +36,7 @@ struct Envelope<'a> {
     transaction: Option<&'a RawValue>,
 }
 
-/// A transaction. The API writes the end-to-end id in two ways.
+/// A transaction. The API has two names for the field of the end-to-end id.
 #[derive(Deserialize)]
 pub(super) struct Transaction<'a> {
     #[serde(borrow, rename = "endToEndId")]
@@ -112,11 +112,12 @@ async fn bare_of_charge(api: &Api, txid: &Txid, deadline: Deadline) -> Result<Ve
     Ok(received)
 }
 
-/// Adds the returns of a charge to its Pix. A return belongs to the Pix that it names, otherwise to the charge's only
-/// Pix. A return by another system may also belong to the only Pix whose status shows a return.
+/// Adds the returns of a charge to its Pix. A return belongs to the Pix that it names. A return that names no Pix belongs
+/// to the charge's only Pix. If the charge has several Pix, a return by another system belongs to the only one whose
+/// status shows a return.
 ///
-/// If the Pix of a return stays unknown, a refund of this service is skipped, because refunds are read by their own id.
-/// A return by another system raises an alert, unless the return failed.
+/// If none of these rules finds the Pix, a refund of this service is skipped, because refunds are read by their own id. A
+/// return by another system raises an alert, unless the return failed.
 async fn attach_returns(
     api: &Api,
     txid: &Txid,
@@ -245,7 +246,7 @@ pub(super) async fn page(
     Ok(UpstreamPage { rows, unreadable, next: page.next, pages: page.pages })
 }
 
-/// Parses a transaction; `None` for a transaction that is not a received Pix or not completed.
+/// Parses a transaction. Returns `None` if the transaction is not a received Pix, or is not completed.
 fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
     let wrong = |field: &str, what: &str| Defect::mismatch(&format!("{place}.{field}"), what);
     let row: Transaction<'_> = part(Some(row)).ok_or_else(|| Defect::mismatch(place, "cannot be read"))?;
@@ -260,7 +261,7 @@ fn read(place: &str, row: &RawValue) -> Result<Option<Received>, Defect> {
     let is_refunded = match non_empty_text(row.status).as_deref() {
         None | Some("CONFIRMED") => false,
         Some("REFUNDED" | "PARTIAL_REFUND") => true,
-        // A Pix with an unknown status counts as not completed, and is read again until its status is known.
+        // A Pix with an unknown status counts as not completed.
         Some(_) => return Ok(None),
     };
     let end_to_end_id = row.id().and_then(|text| EndToEndId::parse(&text).ok());

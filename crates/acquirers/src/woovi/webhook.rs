@@ -14,7 +14,7 @@ use crate::http::{Defect, FindError, part};
 const WEBHOOKS: List = List { path: "/webhook", field: "webhooks", per_page: 100, names: &["/id"] };
 /// The name of our webhooks at Woovi.
 const NAME: &str = "cais";
-/// The events that change a charge, a refund, a payout or an infraction.
+/// The events that report a change of a charge, a refund, a payout or an infraction.
 pub(super) const EVENTS: [&str; 13] = [
     "OPENPIX:CHARGE_COMPLETED",
     "OPENPIX:CHARGE_EXPIRED",
@@ -91,7 +91,7 @@ async fn create(api: &Api, event: &'static str, url: &str, deadline: Deadline) -
     if reply.status.is_success() { Ok(()) } else { Err(refusal::of_reply(&reply)) }
 }
 
-/// Compares two events without their prefix, which some of Woovi's documents write as `woovi:`.
+/// Compares two event names without their prefix, because some of Woovi's documents write `woovi:` in place of `OPENPIX:`.
 fn is_same(one: &str, other: &str) -> bool {
     let bare = |event: &str| event.rsplit(':').next().unwrap_or_default().to_owned();
     bare(one) == bare(other)

@@ -14,7 +14,8 @@ use cais_config::{Config, compare_world};
 
 const CHECK: &str = "database";
 
-/// Checks the database. If the database cannot be reached, this failure is the only finding.
+/// Checks the database. If it cannot be reached, this failure is the only finding. If it does not exist yet, only the master key is
+/// checked.
 pub async fn check(config: &Config) -> Vec<Finding> {
     let url = config.database_url.clone();
     let inspected =
@@ -52,7 +53,7 @@ fn unconfigured(config: &Config, found: &Inspection) -> Vec<Finding> {
     let missing = unconfigured_acquirers::select(found.open_orders.clone(), &names).into_iter();
     let finding = |(name, open): (AcquirerName, OpenOrders)| {
         let message = format!(
-            "{} open orders, not configured: configure the acquirer under this name until `cais acquirer list` shows none",
+            "{} open orders, not configured: configure the acquirer under this name until `cais acquirer list` shows no open orders of it",
             open.total()
         );
         Finding::failed(format!("acquirer {name}"), message)
@@ -89,7 +90,7 @@ fn world(config: &Config, found: &Inspection) -> Finding {
             Err(error) => Finding::failed(CHECK, error.to_string()),
         },
         (Ok(asked), None) => Finding::ok(CHECK, format!("not recorded yet; the first start records `{asked}`")),
-        // A problem of the configuration is reported by another finding.
+        // The configuration has a problem, which another finding reports.
         (Err(_), recorded) => Finding::ok(CHECK, recorded.clone().unwrap_or_else(|| "not recorded yet".to_owned())),
     }
 }

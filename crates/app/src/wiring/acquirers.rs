@@ -21,7 +21,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::logging::chain;
 
-/// The remaining validity of a certificate below which a warning is shown, as in `doctor`. Acquirers need days to issue a new certificate.
+/// A certificate with less remaining validity causes a warning. The limit is the same as in `doctor`. Acquirers need days to issue a new
+/// certificate.
 const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// Creates every configured acquirer, and sends no request.
@@ -40,7 +41,7 @@ pub fn configured_acquirers(config: &Config) -> Result<Vec<Arc<dyn Acquirer>>, P
     if problems.is_empty() { Ok(acquirers) } else { Err(Problems(problems)) }
 }
 
-/// Returns the problems of all files. An error names only the first problem, so each file is tried alone.
+/// Returns the problems of all files of an acquirer. `error` names only the first problem, so each file is tried alone.
 fn problems_of_files(settings: &AcquirerConfig, error: &anyhow::Error) -> Vec<Problem> {
     let table = format!("acquirers.{}", settings.name);
     let bare = AcquirerConfig { certificate_file: None, ca_file: None, ..settings.clone() };
@@ -76,13 +77,13 @@ pub fn configured_acquirer(settings: &AcquirerConfig) -> anyhow::Result<Arc<dyn 
     })
 }
 
-/// Returns the configured route of an acquirer: its place, its weight and its kinds of new orders.
+/// Returns the configured route of an acquirer: its number, its weight and the kinds of new orders that it receives.
 pub(super) fn route(settings: &AcquirerConfig) -> Route {
     let Operations { charges, payouts } = settings.operations;
     Route { order: settings.order, weight: settings.weight, charges, payouts }
 }
 
-/// The proof that an acquirer accepts our credentials.
+/// The result of a check in which an acquirer accepted our credentials.
 pub struct Access {
     /// The balance of the account, or the reason for which it cannot be read; `None` if the acquirer's interface shows
     /// no balance.

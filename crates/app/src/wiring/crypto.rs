@@ -18,7 +18,7 @@ use crate::logging::chain;
 
 /// The name of the source of BRL per USD in metrics and findings.
 const PTAX: &str = "ptax";
-/// The time limit of one check. Each call during the creation of a deposit has a lower limit.
+/// The time limit of one check. Longer than the limit of each call that creates a deposit (at most 4 s).
 const CHECK_BUDGET: Duration = Duration::from_secs(5);
 /// The time for which a rate of the US dollar is used without another request. Each quote needs the rate, but the Central Bank publishes
 /// only one rate a day.
@@ -117,7 +117,7 @@ fn nowpayments(settings: &ProcessorConfig, callback_url: Option<String>) -> anyh
     })
 }
 
-/// Returns the problem with the configuration key that caused it. The messages of the adapters contain no secret.
+/// Converts an error to a problem of the configuration key that caused it. The messages of the adapters contain no secret.
 fn problem(error: &anyhow::Error) -> Problem {
     let key = match error.downcast_ref() {
         Some(NowPaymentsConfigError::BaseUrl(_)) => "crypto.base_url",

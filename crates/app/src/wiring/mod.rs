@@ -131,8 +131,8 @@ fn webhook_sender(config: &Config) -> anyhow::Result<Arc<dyn WebhookSender>> {
     Ok(Arc::new(sender))
 }
 
-/// Returns the mistakes of a configuration that was loaded. Certificates are read too, so that all reasons that would prevent `serve` are
-/// listed.
+/// Returns the mistakes of a configuration that was loaded. Certificates are read too, so that all mistakes that would prevent `serve` are
+/// listed. The database is not examined.
 #[must_use]
 pub fn problems(config: &Config) -> Vec<Problem> {
     let acquirers = configured_acquirers(config).err();
@@ -196,7 +196,7 @@ pub fn dashboard(
     Ok(Arc::new(move |config| cais_dashboard::configure(&dashboard, config)))
 }
 
-/// Creates the rate limits of keys. With Redis they are shared by all nodes; without Redis they apply to this node.
+/// Creates the rate limits of API keys. With Redis all nodes share the limits. Without Redis each node has its own.
 #[must_use]
 pub fn rate_limits(config: &Config) -> Arc<dyn RateLimits> {
     let limit = config.rate_limit_per_minute;

@@ -94,8 +94,8 @@ pub async fn start_alone(config: &Config, listen: SocketAddr, file: Option<PathB
 
 /// Returns the acquirers and the crypto sources for a command that may run beside the service.
 ///
-/// Without `sandbox`, the configured ones are returned. With `sandbox`, the sandbox of a running service is used. If no service runs, a
-/// sandbox is started from the state file and also returned; the caller stops it.
+/// If the setting `sandbox` is false, the configured acquirers and crypto sources are returned. If it is true, the sandbox of a running
+/// service is used. If no service runs, a sandbox is started from the state file and also returned. The caller must stop that sandbox.
 ///
 /// # Errors
 /// The settings of the acquirers are wrong, or the sandbox cannot start.
