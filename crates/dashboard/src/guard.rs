@@ -1,4 +1,4 @@
-//! Surrounds every page: adds the security headers, and turns failures into pages.
+//! The middleware of every page: adds the security headers to a response, and turns a failure into an error page.
 
 use std::net::IpAddr;
 
@@ -18,15 +18,15 @@ use crate::failure::Failure;
 use crate::layout::{self, Layout};
 use crate::state::Dashboard;
 
-/// Pages load scripts and styles only from this host, and images also from `data:` URLs. They have no inline scripts
-/// and styles, and post forms only to this host.
+/// The value of `Content-Security-Policy`. Pages load scripts and styles only from this host, and images also from
+/// `data:` URLs. Inline scripts and styles are blocked, and forms are sent only to this host.
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
      frame-ancestors 'none'; base-uri 'none'";
 
 /// Runs the handler of a page, and adds the security headers to its response.
 ///
 /// # Errors
-/// Only errors of the server library. Each [`Failure`] of a page becomes a response.
+/// Only errors of `actix-web`. Each [`Failure`] of a page becomes a response.
 pub(crate) async fn guard(request: ServiceRequest, next: Next<BoxBody>) -> Result<ServiceResponse<BoxBody>, Error> {
     let response = next.call(request).await?;
     let mut failure = response.response().error().and_then(|error| error.as_error::<Failure>()).cloned();

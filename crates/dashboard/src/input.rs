@@ -2,14 +2,15 @@
 
 use cais_domain::money::Money;
 
-/// The digits between two separators of thousands.
+/// The number of digits between two separators of thousands.
 const GROUP: usize = 3;
 /// The most digits after the decimal separator.
 const MAX_DECIMALS: usize = 2;
 
 /// Parses an amount in reais: `1234,56`, `1234.56`, `1.234,56` and `1,234.56` are the same amount.
 ///
-/// Returns `None` for a malformed text. A text such as `1.234` may mean two amounts, so the result is `None` too.
+/// Returns `None` for a malformed text. Also returns `None` for a text such as `1.234`, because the point may separate
+/// thousands or decimals.
 pub(crate) fn amount(text: &str) -> Option<Money> {
     let text = text.trim().strip_prefix("R$").unwrap_or(text).trim();
     let Some((whole, decimals)) = text.rsplit_once([',', '.']) else { return parse(text, "0") };

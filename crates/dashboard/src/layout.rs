@@ -23,7 +23,7 @@ pub(crate) struct Layout {
     pub(crate) language: Language,
     /// The paths of style sheet and scripts.
     pub(crate) assets: &'static Paths,
-    /// The token of the page's forms; empty on a failure page.
+    /// The token of the page's forms; empty if the page loads no session.
     pub(crate) token: String,
     /// The user's e-mail; `None` unless the login is complete.
     pub(crate) user: Option<String>,
@@ -53,7 +53,7 @@ impl Layout {
         }
     }
 
-    /// Returns the frame of a failure page. The session is not loaded.
+    /// Returns the frame of a page that loads no session: a failure page, or the public payment page.
     pub(crate) fn without_session(request: &HttpRequest) -> Self {
         let dashboard = request.app_data::<Data<Dashboard>>();
         let chosen = dashboard.and_then(|dashboard| cookies::read(request, &dashboard.site, Purpose::Language));
@@ -82,8 +82,8 @@ pub(crate) fn html(status: StatusCode, template: &impl Template) -> HttpResponse
     }
 }
 
-/// Returns 303 to another page of the dashboard. Callers put no text of a request except parsed ids into the target, so
-/// it cannot lead to another site.
+/// Returns 303 to another page of this site. `to` contains no text of a request, except parsed ids and verified tokens
+/// of payment pages. So the redirect cannot lead to another site.
 pub(crate) fn redirect(to: &str) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((LOCATION, to)).finish()
 }

@@ -1,10 +1,10 @@
 //! The dashboard: server-rendered pages. Every change is a form that works without scripts.
 //!
 //! A new page needs one file in `pages` with its handler and the struct of its template. The template stands in
-//! `templates`, the texts stand in `texts`, and a list of paths in `pages/mod.rs` gets one line. The argument of a
-//! handler is a `visit::Visit` or, for a change, a `form::Form`. Both extractors load the session before the handler
-//! runs; `Form` also checks origin and token. `guard` adds the security headers and turns each `failure::Failure` into
-//! a page. Pages and command line call the same use cases.
+//! `templates`, and the texts stand in `texts`. One of the lists in `pages/mod.rs` gets a line with the path. The
+//! argument of a handler is a `visit::Visit` or, for a change, a `form::Form`. Both extractors load the session before
+//! the handler runs; `Form` also checks origin and token. `guard` adds the security headers and turns each
+//! `failure::Failure` into a page. Pages and command line call the same use cases.
 
 mod assets;
 mod check;
@@ -41,7 +41,8 @@ use actix_web::{Error, HttpResponse, Resource, Route};
 use failure::Failure;
 pub use state::{Checks, Dashboard, Downloads, SandboxPay, Site};
 
-/// The largest form: a defense of 2,000 characters, each of which a browser writes as up to twelve bytes.
+/// The largest accepted body of a form. The longest text is a defense of 2,000 characters. A browser encodes each
+/// character in at most twelve bytes.
 const MAX_FORM_BYTES: usize = 32 * 1024;
 
 /// Adds all pages to an application.
@@ -53,7 +54,7 @@ pub fn configure(dashboard: &Arc<Dashboard>, config: &mut ServiceConfig) {
     config.service(elsewhere.wrap(from_fn(guard::guard)));
 }
 
-/// Returns whether a browser opens the path. Other clients receive the errors of the API.
+/// Returns whether a browser requested the unknown path. Other clients receive the error of the API.
 fn is_browser(context: &GuardContext<'_>) -> bool {
     let head = context.head();
     let accepts = head.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok());
@@ -64,7 +65,7 @@ async fn not_found() -> Result<HttpResponse, Failure> {
     Err(Failure::NotFound)
 }
 
-/// Returns a path with its handlers behind the guard.
+/// Returns the resource of a path: its handlers, wrapped in [`guard::guard`].
 fn page(
     path: &'static str,
     routes: Vec<Route>,

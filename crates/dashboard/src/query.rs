@@ -17,7 +17,7 @@ pub(crate) const STARTING_AFTER: &str = "starting_after";
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Returns the value of a parameter without blanks around it; `None` if it is missing or empty.
+    /// Returns the value of a parameter, without blanks around it; `None` if the value is missing or empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.iter().find(|(parameter, _)| parameter == name).map(|(_, value)| value.trim());
         value.filter(|value| !value.is_empty())

@@ -1,4 +1,4 @@
-//! The state that pages share. The process creates it once at its start.
+//! The state that pages share. The process creates this state once, when it starts.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ pub struct Dashboard {
     pub site: Site,
     /// Pays a charge at the built-in sandbox; `None` if the service does not run on the sandbox.
     pub sandbox_pay: Option<SandboxPay>,
-    /// The unfinished CSV files, at most one per account. The API counts its files too.
+    /// The unfinished CSV files, at most one per account. Files of the API count too.
     pub downloads: Downloads,
     /// The checks that operators start.
     pub checks: Checks,

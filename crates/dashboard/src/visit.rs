@@ -28,9 +28,9 @@ use crate::texts::Language;
 const FORM_PURPOSE: &str = "dashboard-form";
 /// The header that the script library htmx adds to its requests.
 const POLL_HEADER: &str = "hx-request";
-/// The random bytes of the cookie for forms without a session.
+/// The number of random bytes in the form cookie. This cookie binds forms to a browser that has no open session.
 const FORM_BYTES: usize = 16;
-/// The hexadecimal digits of the cookie for forms without a session.
+/// The number of hexadecimal digits in the form cookie.
 const FORM_CHARS: usize = 2 * FORM_BYTES;
 
 /// A request of a browser.
@@ -44,9 +44,9 @@ pub(crate) struct Visit {
     pub(crate) language: Language,
     /// The user and the open session, even if the login is not complete yet; `None` without an open session.
     pub(crate) visitor: Option<Visitor>,
-    /// The secret to which forms are bound: the session's cookie, or without a session the cookie for forms.
+    /// The secret that binds forms to this browser: the session cookie, or the form cookie if no session is open.
     secret: String,
-    /// `true` if `secret` is a new cookie for forms, which the response sets.
+    /// `true` if `secret` is a new form cookie, which the response sets.
     is_new: bool,
 }
 
@@ -68,7 +68,7 @@ impl Visit {
         let site = &dashboard.site;
         let language = Language::of_cookie(cookies::read(request, site, Purpose::Language).as_deref());
         let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
-        // The server reads the client's address behind trusted proxies, and stores it in the extensions.
+        // The server determines the client's address, also behind trusted proxies, and stores it in the extensions.
         let address = request.extensions().get::<IpAddr>().copied();
         let browser = Browser { address, agent: agent.to_owned() };
         let cookie = cookies::read(request, site, Purpose::Session);
@@ -171,7 +171,7 @@ impl Visit {
         Layout::of(self)
     }
 
-    /// Returns a page. If the browser has no cookie for forms yet, the response sets it.
+    /// Returns a page. If this visit has a new form cookie, the response sets it.
     pub(crate) fn page(&self, status: StatusCode, template: &impl Template) -> HttpResponse {
         let mut response = layout::html(status, template);
         let site = &self.dashboard.site;
@@ -203,8 +203,8 @@ impl Visit {
     }
 }
 
-/// Returns `true` if a script sent the request to refresh a part of an open page. Every `hx-get` of the pages is such a
-/// refresh, and no form is.
+/// Returns `true` if a script sent the request to refresh a part of an open page. The pages use `hx-get` only for such
+/// refreshes, and send no form by script.
 fn is_poll(request: &HttpRequest) -> bool {
     request.method() == Method::GET && request.headers().contains_key(POLL_HEADER)
 }

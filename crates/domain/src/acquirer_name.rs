@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The maximum length. The name is part of ledger account names and of metric labels.
+/// The maximum length, in characters. The name is part of ledger account names and of metric labels.
 const MAX_CHARS: usize = 32;
 
 /// A name of 1 to 32 characters of `a-z`, `0-9` and `-`. The first character is a letter.

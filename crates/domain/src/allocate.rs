@@ -8,7 +8,7 @@ use crate::rate::{Percentage, Rounding};
 pub struct Allocation {
     /// The parts, one per share, in the order of the shares.
     pub parts: Vec<Money>,
-    /// The part of the charge's creator.
+    /// The part that belongs to the charge's creator.
     pub remainder: Money,
 }
 
@@ -21,8 +21,8 @@ pub enum AllocationError {
     /// The net amount is negative.
     #[error("a negative amount cannot be divided")]
     NegativeNet,
-    /// The parts do not sum to the amount. Only a defect can cause this error, which keeps a wrong amount out of the
-    /// ledger.
+    /// The parts and the remainder do not sum to the amount, or one of them is negative. Only a defect can cause this
+    /// error. The check keeps a wrong amount out of the ledger.
     #[error("the parts of a split do not sum to the amount")]
     NotConserved,
     /// An amount is out of range.

@@ -97,7 +97,7 @@ impl BlockChange {
 }
 
 /// Sets the limit of a block. Returns the transfers that free the amount above the limit. `seized_from_pending` is the
-/// part of the account's pending money that blocks hold ([`debited`], [`credited`]).
+/// part of the account's pending money that blocks hold; [`debited`] and [`credited`] compute it.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored blocks.
@@ -111,8 +111,8 @@ pub fn hold(block: &mut Block, limit: Money, seized_from_pending: Money) -> Resu
     free(block, above, seized_from_pending)
 }
 
-/// Returns the transfers that end a block. An empty block has none. `seized_from_pending` is the part of the account's
-/// pending money that blocks hold ([`debited`], [`credited`]).
+/// Returns the transfers that end a block; none if the block holds no money. `seized_from_pending` is the part of the
+/// account's pending money that blocks hold; [`debited`] and [`credited`] compute it.
 ///
 /// # Errors
 /// [`MoneyError::OutOfRange`], impossible for stored blocks.
@@ -172,10 +172,10 @@ pub fn credited(transfer: &Transfer, seized_from_pending: Money) -> Result<Money
     seized_from_pending.checked_sub(less)
 }
 
-/// Tops up blocks that hold less than their limit. Money comes from `available` first, then from `pending`. The oldest
-/// infraction comes first.
+/// Tops up blocks that hold less than their limit. Money comes from `available` first, then from `pending`. Each
+/// bucket tops up the block of the oldest infraction first.
 ///
-/// `blocks` are all blocks of the account, in the order of their infractions. Afterwards all blocks hold their limit,
+/// `blocks` are all blocks of the account, the oldest infraction first. Afterwards all blocks hold their limit,
 /// or no money is left.
 ///
 /// # Errors

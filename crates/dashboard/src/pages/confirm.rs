@@ -35,7 +35,8 @@ struct ConfirmPage<'a> {
     until: When,
 }
 
-/// The page of an action that was confirmed before. It explains how to replace a result that the user has not seen.
+/// The page of an action that was confirmed before. If the action's result was shown only once, the text explains how
+/// to replace it.
 #[derive(Template)]
 #[template(path = "confirmed.html")]
 struct ConfirmedPage<'a> {
@@ -55,7 +56,7 @@ struct Described {
     details: Vec<(&'static str, String)>,
     /// The path of the page with the first step.
     back: String,
-    /// The text after the action: how to replace a result that is shown only once.
+    /// The text of [`ConfirmedPage`].
     done: &'static str,
 }
 

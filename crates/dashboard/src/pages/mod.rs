@@ -31,7 +31,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
     operators(config);
 }
 
-/// Adds the first page, and the pages of logins.
+/// Adds the home page, the pages of logins, and the choice of the language.
 fn logins(config: &mut ServiceConfig) {
     use logins::{code, enrol, log_in, log_out, password, recovery_codes, sessions, sign_up, welcome};
     for page in [
@@ -109,7 +109,7 @@ fn orders(config: &mut ServiceConfig) {
     }
 }
 
-/// Adds the pages for programs (API keys with their log, webhooks, events), and the confirmation by a one-time code.
+/// Adds the pages for programs (API keys, the API log, webhooks, events), and the confirmation by a one-time code.
 fn programs(config: &mut ServiceConfig) {
     for page in [
         page("/keys", vec![get().to(keys::list::show)]),

@@ -20,7 +20,7 @@ use crate::visit::Visit;
 const ROWS: u32 = 50;
 /// The value of the parameter `csv` for a file in the dialect of Excel in Brazil, as in the API.
 const EXCEL: &str = "excel-br";
-/// The parts of the balance in a statement.
+/// The buckets whose entries a statement contains.
 const BUCKETS: [Bucket; 3] = [Bucket::Available, Bucket::Pending, Bucket::Blocked];
 
 #[derive(Template)]
@@ -95,7 +95,7 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.page(status, &shown))
 }
 
-/// Returns all entries of the filter as CSV, with the columns of the API.
+/// Returns all entries that match the filter as CSV, with the columns of the API.
 pub(crate) async fn download(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
     let (_, account) = visit.merchant()?;
     let filter = filter(&query).ok_or(Failure::NotFound)?;
@@ -161,7 +161,8 @@ fn row(entry: StatementEntry, language: Language) -> Row {
     }
 }
 
-/// Returns the path of a resource's page, which follows from the prefix of the id. A refund has no page of its own.
+/// Returns the path of a resource's page, which follows from the prefix of the id; `None` for a resource without a
+/// page, such as a refund.
 fn link_of(id: &str) -> Option<String> {
     let (prefix, _) = id.rsplit_once('_')?;
     let folder = match prefix {

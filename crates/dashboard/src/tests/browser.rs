@@ -35,7 +35,7 @@ pub(super) const ORIGIN: &str = "http://localhost:8080";
 /// The service with its clock, store and acquirer.
 pub(super) struct World {
     pub(super) dashboard: Arc<Dashboard>,
-    /// The acquirers and the crypto processor.
+    /// The testkit's world, with the ports, both acquirers and the crypto processor.
     pub(super) base: cais_testkit::World,
     pub(super) store: Arc<MemoryStore>,
     pub(super) clock: Arc<ManualClock>,
@@ -104,7 +104,7 @@ impl World {
     }
 }
 
-/// Returns a sender that sends nothing. It permits https URLs, except of this host.
+/// Returns a sender that sends nothing. Permitted are https URLs, except those of `127.*` addresses.
 fn receivers() -> MockWebhookSender {
     fn permits(url: &WebhookUrl) -> Result<(), UrlRefusal> {
         match url.as_str() {

@@ -14,7 +14,7 @@ const OTHER: &str = "bia@shop.example";
 const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
 const SCRIPT: &str = "\"><script>alert(1)</script>";
 
-/// Returns the deposits of the account that its list shows.
+/// Returns the account's deposits, as its page lists them.
 async fn deposits(shop: &Shop<'_>) -> Vec<Deposit> {
     let page = PageRequest { limit: 200, starting_after: None };
     shop.world.store.list_crypto_deposits(shop.base.account.id, page).await.unwrap().rows
@@ -79,7 +79,7 @@ async fn deposit_page_follows_its_payments() {
     for text in ["concluído", "valor exato", "creditado", "R$ 200,00"] {
         assert!(part.body.contains(text), "{text}: {}", part.body);
     }
-    assert!(!part.body.contains("data:image"), "a paid deposit has no code");
+    assert!(!part.body.contains("data:image"), "a paid deposit has no QR code");
 }
 
 #[actix_web::test]
@@ -140,7 +140,7 @@ async fn withdrawal_is_sent_only_at_the_shown_price() {
     assert_eq!(sent.status, 303, "{}", sent.body);
     let coins: Vec<_> = world.store.crypto_withdrawals().iter().map(|one| one.price.coins.to_string()).collect();
     assert_eq!((coins, shop.base.processor.requests()), (vec!["62.5".to_owned()], 1));
-    // An old form leads to the same withdrawal.
+    // The form with the expired quote leads to the same withdrawal.
     assert_eq!(shop.browser.post(&path, &[]).await.location(), sent.location());
 }
 

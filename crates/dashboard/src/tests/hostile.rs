@@ -24,7 +24,7 @@ const OTHER: &str = "bia@shop.example";
 const TEXT: &str = "'\"><script>alert(1)</script>";
 const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
 
-/// Returns a merchant with hostile texts, and the paths that no link leads to.
+/// Returns a merchant with hostile texts, and the paths of pages to which no link leads.
 async fn hostile_shop(world: &World) -> (Shop<'_>, Vec<String>) {
     let mut shop = Shop::open(world, EMAIL).await;
     let account = world.store.find_account_by_email(EMAIL).await.unwrap().unwrap();
@@ -141,7 +141,7 @@ async fn crawl(world: &World, browser: &mut Browser<'_>, roots: Vec<String>) -> 
             seen.body.contains(&format!("method=\"post\" action=\"{action}\""))
         });
         site.forms.extend(posts);
-        // The published event names the charge `chg_1`, which does not exist.
+        // The published event links to the charge `chg_1`. This charge does not exist, so the link is skipped.
         let others = ["/docs", "/assets", "/charges/chg_1"];
         let is_own = |link: &String| link.starts_with('/') && !others.iter().any(|other| link.starts_with(other));
         open.extend(links.into_iter().filter(is_own));

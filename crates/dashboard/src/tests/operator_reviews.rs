@@ -102,7 +102,7 @@ async fn infraction_is_decided_with_a_code() {
     let fields = [("version", version.as_str()), ("outcome", "lost"), ("lost_amount", "2,00"), ("note", "Ligação <b>")];
     let available = shop.base.available();
     let asked = browser.post(&path, &fields).await;
-    assert_eq!(stored(&world), before, "nothing before the code");
+    assert_eq!(stored(&world), before, "nothing changes before the code");
     let (shown, done) = confirmed(&world, &mut browser, &asked).await;
     for text in ["perdida", "R$ 2,00", "Ligação &#60;b&#62;", &format!("href=\"{path}\"")] {
         assert!(shown.body.contains(text), "{text}: {}", shown.body);
@@ -180,12 +180,13 @@ async fn payment_in_review_is_credited_with_a_code() {
     assert_eq!(shop.base.available(), 1_020_000);
     let (_, refused) = confirmed(&world, &mut browser, &late).await;
     assert!(refused.status == 422 && refused.body.contains("mudou depois"), "{}", refused.body);
-    assert_eq!(shop.base.available(), 1_020_000, "once");
+    assert_eq!(shop.base.available(), 1_020_000, "credited once");
     assert!(!browser.get(CRYPTO).await.body.contains(&deposit));
     assert!(browser.get("/operator/audit").await.body.contains("crypto_payment.resolve"));
 }
 
-/// 100 USDT are more than twice the requested coins, so an operator must decide. At R$ 5.00 they are worth R$ 500.00.
+/// 100 USDT are more than twice the requested coins, so an operator must decide. At the rate of R$ 5.00, the payment
+/// is worth R$ 500.00.
 #[actix_web::test]
 async fn credit_at_the_rate_shows_its_amounts_before_the_code() {
     let world = World::new(None);

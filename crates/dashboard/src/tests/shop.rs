@@ -13,7 +13,7 @@ pub(super) struct Shop<'w> {
     pub(super) world: &'w World,
     pub(super) email: &'static str,
     pub(super) browser: Browser<'w>,
-    /// The world of the test, with the merchant's account as its account.
+    /// The testkit's world. Its account is the merchant's account.
     pub(super) base: cais_testkit::World,
 }
 
@@ -59,7 +59,7 @@ pub(super) async fn an_operator_browser(world: &World) -> Browser<'_> {
     browser
 }
 
-/// Asserts that pages are shown in both languages, without inline code, and only to the merchant.
+/// Asserts that pages are shown in both languages, without inline scripts and styles, and only to the merchant.
 pub(super) async fn check_pages(shop: &mut Shop<'_>, paths: &[&str]) {
     let world = shop.world;
     let (mut operator, mut stranger) = (an_operator_browser(world).await, world.browser());

@@ -147,7 +147,7 @@ impl CryptoTexts {
         }
     }
 
-    /// Returns the name of the relation of a payment to its deposit.
+    /// Returns the text for a payment compared with its deposit, such as underpaid or late.
     pub(crate) const fn payment(&self, resolution: PaymentResolution) -> &'static str {
         match resolution {
             PaymentResolution::Exact => self.exact,
@@ -159,7 +159,7 @@ impl CryptoTexts {
         }
     }
 
-    /// Returns the reason for which an operator decides about a payment.
+    /// Returns the reason why an operator must decide on a payment.
     pub(crate) const fn review_of(&self, review: PaymentReview) -> &'static str {
         match review {
             PaymentReview::WrongAsset => self.wrong_asset,

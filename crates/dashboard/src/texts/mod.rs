@@ -1,4 +1,4 @@
-//! The catalogues of all texts, in Portuguese and English. A text without one of its languages does not compile.
+//! The catalogues of all texts, in Portuguese and English. If a text lacks a language, the crate does not compile.
 //!
 //! Each group of pages has its own catalogue in a file of this folder, declared with `catalogue!`.
 
@@ -161,7 +161,7 @@ catalogue! {
     recovery_title: "Códigos de recuperação", "Recovery codes";
     recovery_text: "Guarde estes códigos em lugar seguro. Cada um substitui uma vez o autenticador. Eles não serão mostrados de novo.", "Keep these codes in a safe place. Each one replaces the authenticator once. They are not shown again.";
     recovery_left: "Códigos que ainda valem:", "Codes that are still valid:";
-    recovery_hint: "Cada código substitui uma vez o autenticador na entrada. Ao criar novos códigos, os anteriores deixam de valer.", "Each code replaces the authenticator once at a login. New codes end the old ones.";
+    recovery_hint: "Cada código substitui uma vez o autenticador na entrada. Ao criar novos códigos, os anteriores deixam de valer.", "Each code replaces the authenticator once at a login. When you create new codes, the old codes become invalid.";
     recovery_renew: "Criar novos códigos", "Create new codes";
     recovery_next: "Guardei os códigos", "I have saved the codes";
 
@@ -241,13 +241,13 @@ catalogue! {
     not_found_title: "Página não encontrada", "Page not found";
     not_found_text: "A página não existe, ou o registro não está mais disponível.", "The page does not exist, or its record is no longer available.";
     other_method_title: "Abra a página de novo", "Open the page again";
-    other_method_text: "Este endereço só recebe formulários. Se você enviou um formulário, confira antes na lista se ele já teve efeito.", "This address only receives forms. If you sent a form, first check in its list whether it took effect.";
+    other_method_text: "Este endereço só recebe formulários. Se você enviou um formulário, confira antes na lista se ele já teve efeito.", "This address only receives forms. If you sent a form, check in the list whether it took effect before you send it again.";
     ended_title: "Ação encerrada", "Action ended";
     ended_text: "Cinco códigos incorretos encerraram esta ação. Nada foi feito. Confira o relógio do celular e comece a ação de novo.", "Five wrong codes ended this action. Nothing was done. Check the clock of your phone, and begin the action again.";
     file_unfinished_title: "Outro arquivo em andamento", "Another file in progress";
-    file_unfinished_text: "Um arquivo desta conta ainda está sendo baixado. Espere até o fim e tente de novo.", "A file of this account is still being downloaded. Wait until its end and try again.";
+    file_unfinished_text: "Um arquivo desta conta ainda está sendo baixado. Espere até o fim e tente de novo.", "A file of this account is still being downloaded. Wait until the download ends, and try again.";
     throttled_title: "Muitas tentativas", "Too many attempts";
     throttled_text: "Tente de novo em alguns minutos.", "Try again in a few minutes.";
     unavailable_title: "Serviço indisponível", "Service unavailable";
-    unavailable_text: "Tente de novo em alguns segundos. Se você enviou um formulário, confira antes na lista se ele já teve efeito.", "Try again in a few seconds. If you sent a form, first check in its list whether it took effect.";
+    unavailable_text: "Tente de novo em alguns segundos. Se você enviou um formulário, confira antes na lista se ele já teve efeito.", "Try again in a few seconds. If you sent a form, check in the list whether it took effect before you send it again.";
 }

@@ -106,8 +106,8 @@ impl PayoutTexts {
         }
     }
 
-    /// Returns the payment system's code in the reason of a failure, and the meaning of the code. Without a known code,
-    /// returns `None` and a general text.
+    /// Finds the payment system's code in the reason of a failure. Returns the code and its meaning. If the reason
+    /// contains no known code, returns `None` and a general text.
     pub(crate) fn failure_of<'r>(&self, reason: &'r str) -> (Option<&'r str>, &'static str) {
         let words = reason.split(|character: char| !character.is_ascii_alphanumeric());
         let mut known = words.filter_map(|word| self.code_of(word).map(|text| (Some(word), text)));

@@ -18,12 +18,13 @@ pub const MAX_NAME_LENGTH: usize = 25;
 /// The maximum length of a written merchant city, in characters.
 pub const MAX_CITY_LENGTH: usize = 15;
 
-/// The identifier of the Pix template. Parsing ignores its case.
+/// The identifier at the beginning of the Pix template, the merchant account that belongs to Pix. Parsing ignores case.
 const GUI: &str = "br.gov.bcb.pix";
-/// The reference label, which otherwise is the txid, of a code without a txid.
+/// The reference label of a code without a txid. In a code with a txid, the txid is the label.
 const NO_REFERENCE: &str = "***";
 
-/// The ids of the elements that a Pix code uses.
+/// The ids of the elements that a Pix code uses. The elements of the second group are inside the Pix template, except
+/// `REFERENCE`, which is inside `ADDITIONAL`.
 mod id {
     pub(super) const FORMAT: &str = "00";
     pub(super) const INITIATION: &str = "01";
@@ -61,7 +62,7 @@ pub struct StaticCode {
     pub merchant_city: String,
     /// The postal code (CEP) of the receiver.
     pub postal_code: Option<String>,
-    /// The txid that the payer's institution passes on: 1 to 25 ASCII letters and digits.
+    /// The txid that the payer's institution passes on. Writing permits only 1 to 25 ASCII letters and digits.
     pub txid: Option<String>,
 }
 

@@ -47,8 +47,8 @@ pub(super) fn parse(text: &str) -> Result<BrCode, BrCodeError> {
     }
 }
 
-/// Checks the fields that every code has. The format is the first field, and the checksum is the last field and
-/// correct. Currency and country are those of Brazil.
+/// Checks the fields that every code has. The format must be the first field. The checksum must be the last field and
+/// correct. Currency and country must be those of Brazil.
 fn check_frame(text: &str, elements: &[Element<'_>]) -> Result<(), BrCodeError> {
     if elements.first().is_none_or(|first| first.id != id::FORMAT || first.value != "01") {
         return Err(BrCodeError::Invalid { field: id::FORMAT });
@@ -75,8 +75,8 @@ fn pix_account<'a>(elements: &[Element<'a>]) -> Result<Vec<Element<'a>>, BrCodeE
     let accounts = id::MERCHANT_ACCOUNT..=id::LAST_MERCHANT_ACCOUNT;
     let mut found = None;
     for element in elements.iter().filter(|element| accounts.contains(&element.id)) {
-        // Merchant accounts of other payment schemes may have any content. An account for Pix is always a readable
-        // template.
+        // Merchant accounts of other payment schemes may have any content, so unreadable accounts are skipped. An
+        // account for Pix always consists of readable elements.
         let Ok(account) = tlv::read(element.value) else {
             continue;
         };

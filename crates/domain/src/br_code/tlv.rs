@@ -1,4 +1,5 @@
-//! The elements of a code. Each element has two digits of id, two digits of length in characters, and a value.
+//! The elements of a code. Each element has an id of two digits, the length of its value in characters (two digits),
+//! and the value.
 
 use super::BrCodeError;
 

@@ -8,9 +8,11 @@ use super::{
 };
 use crate::money::Money;
 
-/// The maximum length of the key and the free text together, because the Pix template has at most 99 characters.
+/// The maximum length of the key and the free text together. The Pix template has at most 99 characters. The
+/// identifier, the ids and the lengths need 26 of them.
 const MAX_KEY_AND_INFO_LENGTH: usize = 73;
-/// The maximum length of a charge's address.
+/// The maximum length of a charge's address. The identifier, the ids and the lengths need the other 22 characters of
+/// the Pix template.
 const MAX_LOCATION_LENGTH: usize = 77;
 /// The maximum length of an amount (EMV, field 54).
 const MAX_AMOUNT_LENGTH: usize = 13;

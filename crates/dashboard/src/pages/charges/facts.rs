@@ -57,8 +57,8 @@ impl Extra {
     }
 }
 
-/// Returns the refunded part of the money that a Pix paid beyond the charge's amount. Refunds that are not completed
-/// yet count too.
+/// Returns the refunded part of a Pix's unexpected money: the excess, or the whole amount of a Pix that did not pay the
+/// charge. Refunds that are not completed yet count too.
 pub(crate) fn returned_beyond(refunds: &[Refund], pix: &EndToEndId) -> Money {
     let is_kept = |refund: &&Refund| {
         let status = refund.state.status();
@@ -108,7 +108,7 @@ impl RefundRow {
     }
 }
 
-/// Returns the text of a status and its class in the style sheet.
+/// Returns the text and the CSS class of a status.
 pub(super) const fn status_text(t: &ChargesTexts, status: ChargeStatus) -> (&'static str, &'static str) {
     match status {
         ChargeStatus::Creating | ChargeStatus::Pending => (t.pending, "waits"),
@@ -119,8 +119,8 @@ pub(super) const fn status_text(t: &ChargesTexts, status: ChargeStatus) -> (&'st
     }
 }
 
-/// Returns the merchant's part of a paid charge: its amount less the fee and the shares of others. `None` before the
-/// payment, because the payment fixes the shares.
+/// Returns the merchant's part of a paid charge: its amount less the fee and the shares of others. `None` for an
+/// unpaid charge, because the payment fixes the shares.
 pub(super) fn net(charge: &Charge) -> Option<Money> {
     let parts = charge.state.settlement()?.parts.iter().copied();
     let net = charge.terms.amount.checked_sub(charge.terms.fee).ok()?;

@@ -25,7 +25,7 @@ use crate::texts::charges::ChargesTexts;
 
 /// The purpose of the keyed hash that identifies the content of a form.
 const FINGERPRINT_PURPOSE: &str = "dashboard-request";
-/// The field of a form with its idempotency key.
+/// The form field that contains the idempotency key.
 const KEY_FIELD: &str = "key";
 
 /// Returns the idempotency key of a form.
@@ -33,7 +33,7 @@ fn key_of(form: &Form) -> Option<IdempotencyKey> {
     IdempotencyKey::parse(form.get(KEY_FIELD)).ok()
 }
 
-/// Returns the identity of a form: its path and the values of its fields.
+/// Returns the fingerprint of a form: a keyed hash of its path and of the values of `fields`.
 fn fingerprint(form: &Form, path: &str, fields: &[&str]) -> Fingerprint {
     let values = fields.iter().map(|field| form.get(field));
     // The length before each value ensures that different values never form the same text.

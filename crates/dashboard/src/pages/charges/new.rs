@@ -30,7 +30,7 @@ use crate::visit::Visit;
 const DEFAULT_MINUTES: &str = "60";
 /// The seconds of a minute.
 const MINUTE_S: u32 = 60;
-/// The fields that define the charge.
+/// The fields that define the charge. The form's fingerprint covers their values.
 const FIELDS: [&str; 6] = ["amount", "description", "minutes", "payer_name", "payer_document", "external_id"];
 
 #[derive(Template)]
@@ -65,8 +65,8 @@ pub(crate) async fn form(visit: Visit) -> Result<HttpResponse, Failure> {
     }))
 }
 
-/// A refused form: the text for the user, and `true` if the form keeps its idempotency key, so that sending it again
-/// resumes the same charge.
+/// A refused form: the text for the user, and `true` if the form keeps its idempotency key. With the same key, a form
+/// that is sent again resumes the same charge.
 struct Refused(String, bool);
 
 /// Creates the charge and redirects to its page.

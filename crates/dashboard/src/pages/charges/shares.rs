@@ -21,7 +21,7 @@ pub(crate) struct Share {
     pub(crate) amount: Option<String>,
 }
 
-/// The e-mails of accounts. Each account is read once.
+/// A cache of the e-mails of accounts. Each account is read once.
 #[derive(Default)]
 pub(crate) struct Emails(BTreeMap<AccountId, String>);
 
@@ -37,7 +37,7 @@ impl Emails {
     }
 }
 
-/// Returns the shares of a charge in the order of its request.
+/// Returns the shares of a charge, in the order of the request that created the charge.
 pub(crate) async fn shares(
     ports: &Ports,
     charge: &Charge,

@@ -43,7 +43,7 @@ struct ChargePage<'a> {
     created: When,
     expires: Option<When>,
     open: Option<Open>,
-    /// The token of the payment page.
+    /// The token in the URL of the charge's payment page.
     token: String,
     link: String,
     can_pay: bool,
@@ -72,7 +72,7 @@ pub(super) struct RefundForm<'a> {
     pub(super) amount: &'a str,
     pub(super) reason: &'a str,
     pub(super) error: Option<String>,
-    /// The amount of the charge that can still be refunded; `None` if none can.
+    /// The amount of the charge that can still be refunded; `None` if nothing is left.
     pub(super) rest: Option<String>,
 }
 

@@ -17,8 +17,8 @@ use crate::texts::Language;
 use crate::texts::charges::ChargesTexts;
 use crate::texts::webhooks::WebhookTexts;
 
-/// The most deliveries of an event that are shown. An event usually has one delivery per endpoint, and an account has at
-/// most 20 endpoints. Later resends can add deliveries to endpoints that are new.
+/// The most deliveries of an event that are shown. An event has at most one delivery per endpoint, and an account has
+/// at most 20 endpoints at a time. A later resend can add a delivery to an endpoint that was created later.
 const MAX_DELIVERIES: usize = 50;
 /// The most attempts of a delivery that are shown, the newest ones.
 const MAX_ATTEMPTS: usize = 10;
@@ -29,7 +29,7 @@ pub(super) struct Line {
     pub(super) when: When,
     pub(super) text: String,
     pub(super) detail: String,
-    /// The page of the event; `None` for a line that is no event.
+    /// The path of the event's page; `None` for all other lines.
     pub(super) link: Option<String>,
     pub(super) tone: &'static str,
 }
@@ -55,7 +55,7 @@ pub(super) async fn lines(
             lines.delivery(delivery, &url);
         }
     }
-    // The sort is stable: of the same instant, a state precedes its event, and an event precedes its deliveries.
+    // The sort is stable: at the same instant, a state precedes its event, and an event precedes its deliveries.
     lines.rows.sort_by_key(|line| line.at);
     Ok(lines.rows)
 }

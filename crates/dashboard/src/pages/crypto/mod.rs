@@ -40,7 +40,7 @@ fn choices(chosen: &str) -> Vec<CurrencyChoice> {
     Currency::ALL.map(choice).into()
 }
 
-/// Returns the description and the external id of a form, or the text about its first mistake.
+/// Reads the description and the external id of a form. The error is the message about the form's first mistake.
 fn free_texts(form: &Form, t: &CryptoTexts) -> Result<(Option<Text>, Option<ExternalId>), &'static str> {
     let description = match form.get("description") {
         "" => None,
@@ -62,7 +62,7 @@ fn not_permitted(reason: NotPermitted, t: &CryptoTexts) -> String {
     .to_owned()
 }
 
-/// Returns the text for the user about a quote that was not created.
+/// Returns the text that explains to the user why no quote was created.
 fn quote_refusal(refusal: &QuoteRefusal, language: Language) -> String {
     match refusal {
         QuoteRefusal::NotPermitted(reason) => not_permitted(*reason, CryptoTexts::of(language)),
@@ -82,11 +82,11 @@ fn price_refusal(refusal: &PriceRefusal, language: Language) -> String {
     }
 }
 
-/// Returns the text for the user about a deposit that was not created.
+/// Returns the text that explains to the user why no deposit was created.
 ///
 /// # Errors
-/// [`Failure::Unavailable`] for a failure of the service itself, or [`Failure::NotFound`] for a refused postback URL,
-/// which no form contains.
+/// [`Failure::Unavailable`] for a failure of the service itself. [`Failure::NotFound`] for a refused postback URL.
+/// The second error cannot happen, because the dashboard sends no such URL.
 fn deposit_refusal(error: &CreateDepositError, language: Language) -> Result<String, Failure> {
     let CreateError::Refused(refusal) = error else { return common_refusal(error, CryptoTexts::of(language)) };
     match refusal {
@@ -95,7 +95,7 @@ fn deposit_refusal(error: &CreateDepositError, language: Language) -> Result<Str
     }
 }
 
-/// Returns the text for the user about a withdrawal that was not created.
+/// Returns the text that explains to the user why no withdrawal was created.
 ///
 /// # Errors
 /// [`Failure::Unavailable`] for a failure of the service itself.
@@ -108,7 +108,7 @@ fn withdrawal_refusal(error: &CreateWithdrawalError, language: Language) -> Resu
     })
 }
 
-/// Returns the text for the user about an error that deposits and withdrawals share.
+/// Returns the text that explains to the user an error that can occur for deposits and for withdrawals.
 fn common_refusal<R: std::error::Error>(error: &CreateError<R>, t: &CryptoTexts) -> Result<String, Failure> {
     Ok(match error {
         CreateError::NotPermitted(reason) => not_permitted(*reason, t),

@@ -25,7 +25,7 @@ const INFRACTIONS: u32 = 50;
 /// The largest number of infractions that are shown. If there are more, a last line links to the list of open
 /// infractions.
 const SHOWN: usize = 10;
-/// The largest number of unexpected payments that are read, and the largest number of failed payouts.
+/// The largest number of unexpected payments that are read, and also of failed payouts.
 const RECENT: u32 = 10;
 /// The largest number of refunds that are read for an unexpected payment.
 const REFUNDS: u32 = 50;

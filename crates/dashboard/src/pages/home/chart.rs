@@ -6,15 +6,16 @@ use cais_use_cases::daily_totals::DayTotal;
 use crate::format::{self, brl};
 use crate::texts::Language;
 
-/// The width of a day in the image, and the part of this width that stays empty between two bars.
+/// The width of a day, in the units of the image's coordinates.
 const DAY: i64 = 20;
+/// The part of [`DAY`] that stays empty between the bars of two days.
 const GAP: i64 = 4;
-/// The greatest height of a bar. Bars of incoming money rise from the middle, bars of outgoing money fall.
+/// The greatest height of a bar. Bars of incoming money rise from the middle, bars of outgoing money hang below it.
 const HEIGHT: i64 = 90;
 
-/// The space between the greatest bar and the frame.
+/// The space between the longest bar and the edge of the image.
 const MARGIN: i64 = 6;
-/// The line between the bars of incoming and of outgoing money.
+/// The distance from the top of the image to the line between the bars of incoming and of outgoing money.
 const MIDDLE: i64 = HEIGHT + MARGIN;
 
 /// The bars of the chart, and the size of the image.
@@ -25,7 +26,7 @@ pub(super) struct Chart {
     pub(super) bars: Vec<Bar>,
 }
 
-/// The bars of one day.
+/// The two bars of one day. `incoming` and `outgoing` are their heights. `top` is the upper end of the incoming bar.
 pub(super) struct Bar {
     pub(super) x: i64,
     pub(super) width: i64,

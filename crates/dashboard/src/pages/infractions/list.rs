@@ -19,11 +19,12 @@ use crate::texts::Language;
 use crate::texts::infractions::InfractionTexts;
 use crate::visit::Visit;
 
-/// The number of infractions on a page. Each unresolved one needs a read of its block.
+/// The number of infractions on a page. For each unresolved infraction, its block is read too.
 const ROWS: u32 = 50;
-/// The most infractions of one unresolved status that are read. The nearest deadlines among them are shown.
+/// The largest number of infractions that are read for each unresolved status: open and under review. The page shows
+/// those with the nearest deadlines.
 const MAX_UNRESOLVED: u32 = 1_000;
-/// The value of the filter for all statuses.
+/// The value of the parameter `status` for the list of all infractions.
 const ALL: &str = "all";
 
 #[derive(Template)]

@@ -68,7 +68,7 @@ pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResp
     page(&visit, parse(&id)?, None).await
 }
 
-/// Returns the id in a path.
+/// Returns the infraction's id in a path.
 pub(super) fn parse(id: &str) -> Result<InfractionId, Failure> {
     InfractionId::parse(id).map_err(|_| Failure::NotFound)
 }
@@ -134,7 +134,7 @@ fn decision(state: &InfractionState, language: Language) -> Option<String> {
     }
 }
 
-/// Returns the instants of the infraction that are set, the earliest first.
+/// Returns the known instants of the infraction, each with its text, the earliest first.
 fn timeline(infraction: &Infraction, language: Language) -> Vec<(When, &'static str)> {
     let (t, defense) = (InfractionTexts::of(language), infraction.defense.as_ref());
     let known = [

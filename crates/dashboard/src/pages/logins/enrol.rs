@@ -22,7 +22,7 @@ use crate::visit::Visit;
 /// The alphabet of base32 (RFC 4648, section 6), in which authenticators read a secret.
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// The path of the login, with a notice that the authenticator is set up.
+/// The path of the login page with the notice that the authenticator is already set up.
 const ENROLLED: &str = "/login?enrolled";
 
 #[derive(Template)]
@@ -39,8 +39,10 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
     enrol_page(&visit, StatusCode::OK, None)
 }
 
-/// Checks the first code and shows the recovery codes. If the form was sent twice, the browser drops the response with
-/// the codes. The second form has the ended session of the first, so its response redirects to the login.
+/// Checks the first code and shows the recovery codes.
+///
+/// If the form was sent twice, the browser drops the first response, which contains the codes. The first form has ended
+/// the session with which the second form was sent. So the second response redirects to the login.
 pub(crate) async fn submit(request: HttpRequest, form: Result<Form, Failure>) -> Result<HttpResponse, Failure> {
     let form = match form {
         Ok(form) => form,
@@ -76,7 +78,7 @@ fn enrol_page(visit: &Visit, status: StatusCode, error: Option<&str>) -> Result<
     let visitor = visit.half()?;
     let secret = base32(&enrol::pending_secret(&visit.dashboard.logins, &visitor.user)?);
     let url = key_uri(&visitor.user.email, &secret);
-    // This cache of images is dropped at once, so the image with the secret does not stay in the cache.
+    // `QrImages` is a cache. This one is dropped at once, so that it does not keep the image with the secret.
     let qr =
         QrImages::default().data_url(&url).ok_or_else(|| Failure::Unavailable("the QR code is too long".to_owned()))?;
     Ok(visit.page(status, &EnrolPage { page: visit.layout(), error, qr, secret }))

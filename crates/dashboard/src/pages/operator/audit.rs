@@ -63,8 +63,8 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.ok(&AuditPage { page: visit.layout(), t, account: wanted, is_unknown, rows, next }))
 }
 
-/// Returns the account with this id or e-mail. An id is not looked up, so the log of an account that no longer exists
-/// can be shown.
+/// Returns the id of the account whose id or e-mail is `text`. An id is not looked up, so the log of an account that no
+/// longer exists can be shown.
 async fn find(visit: &Visit, text: &str) -> Result<Option<AccountId>, Failure> {
     if let Ok(id) = AccountId::parse(text) {
         return Ok(Some(id));

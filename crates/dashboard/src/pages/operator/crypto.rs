@@ -83,7 +83,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     }
 }
 
-/// Returns the decision of a form, or the text about the form's first mistake.
+/// Reads the decision from a form. The error is the message about the form's first mistake.
 fn decision(form: &Form, t: &'static ReviewTexts) -> Result<PendingAction, &'static str> {
     let withdrawal = || CryptoWithdrawalId::parse(form.get("id")).map_err(|_| t.not_waiting);
     let decision = match form.get("decision") {
@@ -104,7 +104,7 @@ fn decision(form: &Form, t: &'static ReviewTexts) -> Result<PendingAction, &'sta
     Ok(PendingAction::Decide { decision, note })
 }
 
-/// Returns the decision on the payment in the form; `None` if a field of the form is invalid.
+/// Returns `decision` for the payment that the form names; `None` if a field of the form is invalid.
 fn payment(form: &Form, decision: PaymentDecision) -> Option<ReviewDecision> {
     let processor = AcquirerName::parse(form.get("processor")).ok()?;
     let (id, seen) = (ProcessorId::parse(form.get("id")).ok()?, form.get("version").parse().ok()?);

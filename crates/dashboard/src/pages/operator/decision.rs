@@ -1,4 +1,4 @@
-//! A decision on a record in review: its values as the confirmation shows them, and the reasons of a refusal.
+//! A decision on a record in review: its values on the confirmation page, and the texts that explain a refusal.
 
 use cais_domain::crypto::Rate;
 use cais_domain::crypto::deposit::{DepositPayment, ReceiveError};
@@ -18,7 +18,7 @@ use crate::texts::crypto::CryptoTexts;
 use crate::texts::reviews::ReviewTexts;
 use crate::visit::Visit;
 
-/// A decision as its confirmation shows it.
+/// A decision as its confirmation page shows it.
 pub(crate) struct Shown {
     pub(crate) title: &'static str,
     pub(crate) subject: String,
@@ -27,7 +27,7 @@ pub(crate) struct Shown {
     pub(crate) back: String,
 }
 
-/// Returns a decision as its confirmation shows it.
+/// Returns a decision as its confirmation page shows it.
 ///
 /// # Errors
 /// [`Failure`] if the store failed.
@@ -73,7 +73,8 @@ pub(crate) async fn shown(visit: &Visit, decision: ReviewDecision, note: Text) -
     Ok(Shown { title, subject, details, back })
 }
 
-/// Returns the coins, the rate and the amounts of a credit at the rate. `payment` is the payment after the credit.
+/// Returns the coins, the rate and the amounts of a credit at the deposit's rate, each with its label. `payment` is the
+/// payment after the credit.
 fn at_rate(
     rate: &Rate,
     payment: &DepositPayment,
@@ -90,7 +91,7 @@ fn at_rate(
     ])
 }
 
-/// Returns the reason of a refusal as a text.
+/// Returns the text that explains to the operator why the decision was refused.
 ///
 /// # Errors
 /// [`Failure`] if the record does not exist or the store failed.

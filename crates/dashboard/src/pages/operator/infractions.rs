@@ -49,7 +49,7 @@ struct InfractionPage<'a> {
     is_changed: bool,
     infraction: View,
     blocked: Option<String>,
-    /// The sent values of a refused form.
+    /// The values of the fields `lost_amount` and `note` in a refused form, otherwise empty.
     lost_amount: &'a str,
     note: &'a str,
 }
@@ -106,7 +106,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
     }
 }
 
-/// Returns the decision of a form, or the text about the form's first mistake.
+/// Reads the decision from a form. The error is the message about the form's first mistake.
 fn decision(form: &Form, infraction: &Infraction, t: &'static ReviewTexts) -> Result<PendingAction, &'static str> {
     if !infraction.needs_review() {
         return Err(t.not_waiting);

@@ -35,12 +35,14 @@ struct LedgerPage {
 struct View {
     accounts: u64,
     entries: u64,
-    /// The differences with the expected and the stored value, in centavos or as a count.
+    /// For each difference: the ledger account or the violated rule, the expected value, and the stored value. The
+    /// values are centavos or counts.
     differences: Vec<(String, i64, i64)>,
     exposure: Option<Result<Coins, String>>,
 }
 
 struct Coins {
+    /// For each currency: its code, the coins, the BRL for one coin, and the value of the coins in BRL.
     rows: Vec<(String, String, String, String)>,
     worth: String,
     owed: String,

@@ -43,7 +43,7 @@ struct ReconciliationPage<'a> {
 struct View {
     day: String,
     counts: Vec<(&'static str, u64)>,
-    /// The acquirers with a list that could not be read to its end, or with an unreadable row. Each with the cause.
+    /// The lists that could not be read to their end, and the unreadable rows: the acquirer and the cause of each.
     unread: Vec<(String, String)>,
     differences: Vec<Row>,
     has_more: bool,
@@ -89,7 +89,7 @@ fn span(day: &str, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     if from < until { Some((from, until)) } else { None }
 }
 
-/// Returns the page. The field of the form contains the chosen day, or the last compared day, or yesterday.
+/// Returns the page. The form contains the chosen day, otherwise the last compared day, otherwise yesterday.
 fn page(visit: &Visit, chosen: Option<&str>, error: Option<&str>) -> Result<HttpResponse, Failure> {
     visit.operator()?;
     let (state, language) = (visit.dashboard.checks.reconciliation.state(), visit.language);
@@ -134,7 +134,7 @@ fn view(compared: &ComparedDay, language: Language) -> View {
     }
 }
 
-/// Returns the amount or status of one side. A text that is neither is shown as the report has it.
+/// Returns an amount or a status of a difference in the user's language. Any other text is returned unchanged.
 fn value(text: &str, language: Language) -> String {
     if let Ok(amount) = Money::parse(text) {
         return brl(amount, language);

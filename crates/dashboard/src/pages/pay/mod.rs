@@ -60,7 +60,7 @@ impl PayState {
     }
 }
 
-/// The charge of the token in a request's URL.
+/// The charge that the token in a request's URL names, with its account.
 struct Payment {
     account: Account,
     charge: Charge,
@@ -90,8 +90,8 @@ pub(crate) async fn pay_in_sandbox(dashboard: &Data<Dashboard>, charge: &Charge)
     // On another thread, because the sandbox writes to disk.
     let paid = block(move || pay(&txid)).await.map_err(|error| Failure::Unavailable(error.to_string()))?;
     paid.map_err(Failure::Unavailable)?;
-    // The shared gate permits one read per second, and the last read is older than the payment. A new gate permits a
-    // read at once.
+    // The shared gate permits one read of a charge per second, so a read just before the payment could block this one.
+    // A new gate permits the read at once.
     let name = ChargeName::Id(charge.id);
     fetch::fetch(&dashboard.logins.ports, &SyncGate::new(), charge.account, &name).await?;
     Ok(())

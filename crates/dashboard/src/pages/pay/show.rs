@@ -17,7 +17,7 @@ use crate::state::Dashboard;
 use crate::texts::Language;
 use crate::texts::pay::PayTexts;
 
-/// The header with which the script library loads the page again.
+/// The header with which a response makes the script library htmx load the page again.
 const REFRESH: HeaderName = HeaderName::from_static("hx-refresh");
 
 #[derive(Template)]
@@ -89,7 +89,8 @@ pub(crate) async fn show(
     Ok(response)
 }
 
-/// Answers 204 while the charge has the state that the page shows. Afterwards the response makes the page load again.
+/// Answers 204 while the charge is in the state that the open page shows. Afterwards answers 200 with a header that
+/// makes the page load again.
 pub(crate) async fn live(
     dashboard: Data<Dashboard>,
     token: web::Path<String>,

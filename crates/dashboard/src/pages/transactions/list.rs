@@ -103,7 +103,7 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     Ok(visit.page(status, &shown))
 }
 
-/// Returns all transactions of the filter as CSV, with the columns of the API.
+/// Returns all transactions that match the filter as CSV, with the columns of the API.
 pub(crate) async fn download(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
     let (_, account) = visit.merchant()?;
     let filter = Fields::of(&query).filter().map_err(|InvalidFilter| Failure::NotFound)?;
@@ -143,7 +143,7 @@ const fn direction_text(t: &TransactionsTexts, direction: Direction) -> &'static
     }
 }
 
-/// Returns the text of a status and its class in the style sheet.
+/// Returns the text and the CSS class of a status.
 const fn status_text(t: &TransactionsTexts, status: TransactionStatus) -> (&'static str, &'static str) {
     match status {
         TransactionStatus::Pending => (t.pending, "waits"),

@@ -16,7 +16,7 @@ use crate::layout::redirect;
 use crate::texts::webhooks::WebhookTexts;
 
 /// Changes URL, description and events. A new URL needs a one-time code, because events are then sent to another place.
-/// The whole change is stored as an intent until the user enters the code.
+/// The whole change is stored as a pending action until the user enters the code.
 pub(crate) async fn change(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let endpoint = own(&form.visit, &id).await?;
     match fields::read(&form, WebhookTexts::of(form.visit.language)) {

@@ -19,7 +19,7 @@ const REFRESH_AHEAD: SignedDuration = DELIVERY_LEASE;
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) endpoint: String,
-    /// The event; `None` for a test, whose event has no page.
+    /// The event's id; `None` for a test delivery, whose event has no page.
     pub(crate) event: Option<String>,
     pub(crate) kind: &'static str,
     pub(crate) status: &'static str,
@@ -92,8 +92,8 @@ fn attempt_row(visit: &Visit, attempt: &DeliveryAttempt, t: &'static WebhookText
     }
 }
 
-/// Returns the text of a stored reason. A reason of another version of the service is shown as
-/// stored.
+/// Returns the text for the stored error of an attempt. An unknown error, from another version of the service, is
+/// returned as stored.
 pub(crate) fn reason(stored: &str, t: &'static WebhookTexts) -> String {
     let known = [
         (AttemptError::AddressNotAllowed, t.address_not_allowed),

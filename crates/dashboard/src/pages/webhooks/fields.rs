@@ -7,7 +7,7 @@ use cais_domain::text::{LineBreaks, Text};
 use crate::form::Form;
 use crate::texts::webhooks::WebhookTexts;
 
-/// The name of the field of each event type.
+/// The name of the form field that contains one chosen event type. A form can have several such fields.
 const EVENT: &str = "event";
 /// The value of the event field for all events.
 const ALL: &str = "*";
@@ -25,7 +25,7 @@ pub(super) struct Choice {
     pub(super) is_chosen: bool,
 }
 
-/// The values of a form.
+/// The parsed values of a form.
 pub(super) struct Values {
     pub(super) url: WebhookUrl,
     pub(super) description: Option<Text>,
@@ -52,14 +52,14 @@ impl Fields {
     }
 
     fn with(url: String, description: String, is_chosen: impl Fn(&str) -> bool) -> Self {
-        // `WebhookTest` cannot be chosen: tests are sent on request, whatever the subscription.
+        // `WebhookTest` cannot be chosen: test events are sent on request, whatever the subscription.
         let types = EventType::ALL.into_iter().filter(|kind| *kind != EventType::WebhookTest);
         let types = types.map(EventType::as_str).map(|name| Choice { name, is_chosen: is_chosen(name) });
         Self { url, description, is_all: is_chosen(ALL), types: types.collect() }
     }
 }
 
-/// Returns the values of a form, or the text about the form's first mistake.
+/// Parses the values of a form. The error is the message about the form's first mistake.
 pub(super) fn read(form: &Form, t: &'static WebhookTexts) -> Result<Values, &'static str> {
     let url = WebhookUrl::parse(form.get("url")).map_err(|_| t.url_wrong)?;
     let description = form.get("description");

@@ -43,7 +43,7 @@ struct ShowPage<'a> {
     older: Option<String>,
 }
 
-/// A period in which the previous secret also signs.
+/// A choice for a rotation: the period in which the previous secret still signs beside the new one.
 struct Grace {
     seconds: u32,
     name: &'static str,

@@ -100,7 +100,7 @@ fn command(
     Ok((name, CreateDeposit { account, request, key, fingerprint, terms }))
 }
 
-/// Returns the account's quote of a deposit, used or not.
+/// Returns the account's quote for a deposit, even if the quote is used or expired.
 async fn find(visit: &Visit, id: &str) -> Result<Quote, Failure> {
     let (_, account) = visit.merchant()?;
     let id = CryptoQuoteId::parse(id).map_err(|_| Failure::NotFound)?;

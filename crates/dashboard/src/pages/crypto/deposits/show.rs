@@ -1,4 +1,4 @@
-//! Shows a deposit with its payments, as a whole page and as the part that refreshes an open page.
+//! Shows a deposit with its payments: as a whole page, and as the part with which an open page refreshes itself.
 
 use actix_web::{HttpResponse, web};
 use askama::Template;

@@ -58,7 +58,7 @@ pub(crate) async fn show(visit: Visit, query: Query, id: web::Path<String>) -> R
 }
 
 /// Approves and sends the withdrawal. A form that is sent again leads to the same withdrawal. If the quote has expired
-/// or was used, no withdrawal is sent, and the page shows a new quote.
+/// or another withdrawal used it, no withdrawal is sent, and the page shows a new quote.
 pub(crate) async fn submit(form: Form, query: Query, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let visit = &form.visit;
     let (visitor, _) = visit.merchant()?;
@@ -99,7 +99,7 @@ fn parse(id: &str) -> Result<ConfirmationId, Failure> {
     ConfirmationId::parse(id).map_err(|_| Failure::NotFound)
 }
 
-/// Returns the id of the quote in the query of the URL.
+/// Returns the quote's id from the query of the URL.
 fn quote_of(query: &Query) -> Result<CryptoQuoteId, Failure> {
     query.id("quote")?.ok_or(Failure::NotFound)
 }

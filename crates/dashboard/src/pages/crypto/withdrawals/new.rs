@@ -77,7 +77,8 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
     Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
 }
 
-/// Returns the terms of the quote and the withdrawal in the form, or the text about the form's first mistake.
+/// Reads the form. Returns the terms to quote, and the withdrawal that the user must confirm. The error is the message
+/// about the form's first mistake.
 fn request(form: &Form, t: &CryptoTexts) -> Result<(QuotedTerms, PendingAction), &'static str> {
     let amount = input::amount(form.get("amount")).filter(|amount| amount.is_positive()).ok_or(t.amount_wrong)?;
     let currency = Currency::parse(form.get("currency")).map_err(|_| t.currency_wrong)?;

@@ -44,7 +44,7 @@ struct AccountPage<'a> {
     splits: Vec<SplitRow>,
 }
 
-/// A decision on the KYC that the present state of the KYC permits.
+/// A KYC decision that the present KYC state of the account permits.
 struct KycDecision {
     change: &'static str,
     text: &'static str,
@@ -139,7 +139,7 @@ fn fee(account: &Account, operation: Operation, language: Language) -> Fee {
     }
 }
 
-/// Returns an amount as a form field has it in the language: `1234,56` or `1234.56`.
+/// Returns an amount as a form field shows it in the language: `1234,56` or `1234.56`.
 fn typed(money: Money, language: Language) -> String {
     with_separator(money.to_string(), language)
 }

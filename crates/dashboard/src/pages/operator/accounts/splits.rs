@@ -1,4 +1,4 @@
-//! The newest splits of an account, given and received.
+//! The newest shares between an account and others: shares of others in its charges, and its shares in their charges.
 
 use std::cmp::Reverse;
 
@@ -18,10 +18,10 @@ use crate::texts::operator::OperatorTexts;
 
 /// The number of newest charges that are searched for splits.
 const NEWEST_CHARGES: u32 = 200;
-/// The most charges with a split that are shown, and the most received splits.
+/// The largest number of shown charges with a split, and also of shown received shares.
 const SHOWN: u32 = 10;
 
-/// A split between the account and another account.
+/// A share that the account gave to another account, or received from it.
 pub(super) struct SplitRow {
     at: Timestamp,
     pub(super) when: When,
@@ -33,7 +33,7 @@ pub(super) struct SplitRow {
     pub(super) charge: String,
 }
 
-/// Returns the newest splits of the account, newest first.
+/// Returns the given and the received shares of the account, newest first.
 pub(super) async fn newest(ports: &Ports, account: AccountId, language: Language) -> Result<Vec<SplitRow>, Failure> {
     let mut emails = Emails::default();
     let mut rows = given(ports, account, &mut emails, language).await?;
@@ -74,7 +74,7 @@ async fn given(
     Ok(rows)
 }
 
-/// Returns the account's share in a charge of another account, from the entry of its credit.
+/// Returns the account's share in a charge of another account. `entry` is the entry that credited the share.
 async fn received(
     ports: &Ports,
     account: AccountId,
