@@ -1,4 +1,4 @@
-//! The router: all configured acquirers in order. A charge is sent to the first acquirer, and to the next one only if the previous one
+//! The router: all configured acquirers in order. A charge is sent to the first available one, and to the next one only if the previous one
 //! certainly did not accept it. A payout is sent only to the acquirer that was selected for it. Drained acquirers receive no new orders.
 
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use cais_ports::Clock;
 use jiff::{SignedDuration, Timestamp};
 
-/// Largest offset either way, in seconds: about ten years, as in the sandbox.
+/// The largest offset into the past or the future, in seconds: about ten years, as in the sandbox.
 pub const MAX_OFFSET_S: i64 = 320_000_000;
 
 /// The system clock plus an offset, in whole microseconds.
@@ -27,7 +27,7 @@ impl OffsetClock {
         self.offset_s.load(Ordering::SeqCst)
     }
 
-    /// Sets the offset to `offset_s` seconds. Beyond [`MAX_OFFSET_S`] either way, returns `false` and changes nothing.
+    /// Sets the offset to `offset_s` seconds, and returns `true`. An offset beyond [`MAX_OFFSET_S`] changes nothing and returns `false`.
     pub fn set_offset_s(&self, offset_s: i64) -> bool {
         let allowed = (-MAX_OFFSET_S..=MAX_OFFSET_S).contains(&offset_s);
         if allowed {

@@ -252,8 +252,8 @@ impl RunningService for Service {
         }
     }
 
-    /// Stops in this order: reports "not ready" for `drain_delay_s`, accepts no new requests, answers the requests in flight, ends the
-    /// background loops, finishes the webhooks in flight, empties the commit queue.
+    /// Stops in this order: reports "not ready" for `drain_delay_s` seconds, accepts no new requests, answers the requests in flight,
+    /// ends the background loops, finishes the webhooks in flight, empties the commit queue.
     async fn stop(mut self: Box<Self>) {
         self.draining.store(true, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(u64::from(self.config.drain_delay_s))).await;

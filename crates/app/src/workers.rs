@@ -20,7 +20,7 @@ use cais_http_api::{Wakeup, WorkerWakeups};
 
 /// The logged error of a pass that panicked; the panic itself is on standard error.
 const PANICKED: &str = "the pass panicked";
-/// Longest pause of a loop with repeated failures.
+/// Longest pause of a loop with repeated failures, unless the interval of the loop is longer.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 /// A running pass.

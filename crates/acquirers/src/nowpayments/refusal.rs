@@ -38,7 +38,7 @@ impl Refusal {
     }
 }
 
-/// Classifies an unsuccessful answer.
+/// Classifies an unsuccessful answer by its status and its refusal.
 pub(super) fn of_reply(reply: &Reply) -> AcquirerError {
     of_problem(reply, Refusal::read(reply).map(|refusal| refusal.problem).as_ref())
 }

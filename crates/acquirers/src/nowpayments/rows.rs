@@ -59,7 +59,7 @@ pub(super) enum Found {
     End,
 }
 
-/// Reads an answer about one batch, which must have one withdrawal.
+/// Reads an answer about one batch, which must have exactly one withdrawal.
 pub(super) fn only(body: &[u8], batch: Option<&ProcessorId>) -> Result<UpstreamWithdrawal, Defect> {
     let rows = rows(body)?;
     let [row] = rows.as_slice() else { return Err(Defect::mismatch("batch", "does not have exactly one withdrawal")) };
@@ -140,7 +140,7 @@ impl Row<'_> {
     }
 }
 
-/// Returns the status. An unknown status counts as unfinished.
+/// Converts the processor's status. An unknown status counts as unfinished.
 fn read_status(word: &str) -> UpstreamWithdrawalStatus {
     match word.to_ascii_lowercase().as_str() {
         "creating" | "waiting" => UpstreamWithdrawalStatus::Unverified,

@@ -7,7 +7,7 @@ use ring::hmac;
 
 /// The life of a code, in seconds. The time is divided into steps of this length, and each step has one code.
 const STEP_S: i64 = 30;
-/// The number of possible codes, because a code has six digits.
+/// The number of possible codes: a code has six digits.
 const CODES: u32 = 1_000_000;
 /// The shortest accepted secret, in bytes: 80 bits, which many services use. RFC 4226 (section 4) requires 128 bits.
 const MIN_SECRET_BYTES: usize = 10;

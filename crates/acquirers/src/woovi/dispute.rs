@@ -29,7 +29,7 @@ const MAX_REASON_CHARS: usize = 2_000;
 /// The reason for refusing a defense without an address.
 const NEEDS_ADDRESS: &str =
     "Woovi accepts only documents as a defense: give the address of a document as `defense_evidence_url`";
-/// The prefix of the `correlationID` of our evidence.
+/// The prefix of the `correlationID` of our evidence. The id of the dispute follows.
 const EVIDENCE: &str = "defense-";
 
 /// A dispute. Some answers about disputes of the type `MED` have no amount and no reason.

@@ -64,7 +64,7 @@ fn parse<'a>(place: &str, row: &'a RawValue) -> Result<Transaction<'a>, Defect> 
 }
 
 /// Returns whether the transaction is the return of a sent Pix. In some of Woovi's documents the values of `type` and `status` are
-/// exchanged. A return with a charge is the return of a received Pix. The charge may be of another system.
+/// exchanged, so both fields are checked. A return with a charge is the return of a received Pix. The charge may be of another system.
 fn is_of_sent_pix(row: &Transaction<'_>) -> bool {
     let is_return = [row.r#type, row.status].into_iter().any(|value| non_empty_text(value).as_deref() == Some(RETURN));
     is_return && row.charge.is_none()

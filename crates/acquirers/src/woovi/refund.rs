@@ -110,7 +110,7 @@ fn named(envelope: &Envelope<'_>, name: &str) -> Result<UpstreamReturn, FindErro
 /// A return in the list of a charge.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ChargeReturn {
-    /// The return in the form of the port.
+    /// The return, without the returned Pix.
     pub(super) back: UpstreamReturn,
     /// The returned Pix, if the row names it.
     pub(super) of: Option<EndToEndId>,

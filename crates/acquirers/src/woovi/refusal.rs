@@ -95,7 +95,7 @@ pub(super) fn is_duplicate(reply: &Reply) -> bool {
     matches!(reply.status.as_u16(), 400 | 409) && Refusal::read(reply).is_some_and(|refusal| refusal.names_duplicate())
 }
 
-/// Classifies an unsuccessful answer.
+/// Classifies an unsuccessful answer by its status and its refusal.
 pub(super) fn of_reply(reply: &Reply) -> AcquirerError {
     of_problem(reply, Refusal::read(reply).map(|refusal| refusal.problem).as_ref())
 }

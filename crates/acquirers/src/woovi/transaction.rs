@@ -27,7 +27,7 @@ const TRANSACTIONS: List = List {
     per_page: 100,
     names: &["/endToEndId", "/charge/correlationID"],
 };
-/// The words for a transaction in Woovi's error texts.
+/// The words for a transaction in Woovi's error messages.
 const TRANSACTION: [&str; 2] = ["transaction", "transacao"];
 
 #[derive(Deserialize)]

@@ -234,7 +234,7 @@ fn profile(settings: &AcquirerConfig) -> anyhow::Result<Profile> {
     Ok(profile)
 }
 
-/// Returns the client configuration of the Central Bank's API Pix.
+/// Returns the client configuration of an acquirer that serves the Central Bank's API Pix.
 ///
 /// # Errors
 /// A file cannot be read, or a key is missing.

@@ -237,7 +237,7 @@ pub async fn open_with_acquirers(config: &Config) -> anyhow::Result<Opened> {
 /// Runs the pending migrations, and returns their names. The call blocks.
 ///
 /// # Errors
-/// The error of the database.
+/// The data directory cannot be created, or the error of the database.
 pub fn migrate(config: &Config) -> anyhow::Result<Vec<String>> {
     make_data_dir(config)?;
     // The name of this process in the lease of a migration.
