@@ -40,7 +40,7 @@ fn line(item: &CallbackItem) -> String {
     }
 }
 
-/// Reads a text that [`write`] returned. Returns `None` if a line of the text is not the line of an item.
+/// Reads a text that [`write()`] returned. Returns `None` if a line of the text is not the line of an item.
 pub(super) fn read(text: &[u8]) -> Option<Vec<CallbackItem>> {
     str::from_utf8(text).ok()?.lines().map(item).collect()
 }

@@ -29,7 +29,7 @@ impl OpenCallbacks {
     }
 }
 
-/// Counts the open callbacks of each acquirer, and stores the numbers for [`super::receive`]. Each acquirer that has
+/// Counts the open callbacks of each acquirer, and stores the numbers for [`super::receive()`]. Each acquirer that has
 /// reached the limit is logged.
 ///
 /// # Errors
