@@ -31,7 +31,9 @@ pub struct Window {
     began: Instant,
     counts_from: Instant,
     ends_at: Option<Instant>,
+    /// The number of calls after which the load ends; `u64::MAX` if the load ends after a time.
     calls: u64,
+    /// The number of the next call.
     taken: AtomicU64,
 }
 
@@ -66,7 +68,8 @@ impl Window {
         ended_at >= self.counts_from && self.ends_at.is_none_or(|end| ended_at <= end)
     }
 
-    /// Returns the counted time. Must be called only after all callers have ended.
+    /// Returns the counted time. A load without an end time is counted until this call, so all callers must have ended
+    /// before.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         match self.ends_at {

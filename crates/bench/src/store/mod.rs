@@ -1,4 +1,5 @@
-//! The store alone: 64 callers that commit changes, compared with pgbench, which writes the same rows.
+//! Measures the store without the service: 64 callers commit change sets. On PostgreSQL, pgbench is the baseline: it
+//! writes the same rows.
 
 mod callers;
 pub mod changes;
@@ -26,17 +27,21 @@ use pgbench::Pgbench;
 
 const LEVEL: &str = "store";
 const RATE: &str = "/s";
-/// The size of a round of payments: this number of payments for each counted second of the other rounds.
+/// The number of payments in a round is this number times [`RunSize::seconds`]. A round of payments ends after its last
+/// payment, not after a time.
 const PAYMENTS_PER_SECOND: u64 = 12_000;
-/// The same number in the short run.
+/// The value of [`PAYMENTS_PER_SECOND`] in the short run.
 const PAYMENTS_IF_QUICK: u64 = 5_000;
 
 /// The results of one measurement, over all rounds.
 #[derive(Debug, Default)]
 struct Series {
+    /// The rate of Cais in each round, per second.
     ours: Vec<f64>,
+    /// The rate of pgbench in each round, per second. Empty without PostgreSQL.
     theirs: Vec<f64>,
     latencies: Latencies,
+    /// The processor use of each process, in each round.
     busy: Vec<Vec<Cores>>,
 }
 
@@ -124,14 +129,15 @@ async fn charges(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Re
     ])
 }
 
-/// Returns the measured processes: the callers with our store, and the server, if any.
+/// Returns the names and ids of the processes whose processor use is measured: this process, which contains the callers
+/// and the store, and the PostgreSQL server, if one runs.
 fn parties(server: Option<&Postgres>) -> Vec<(&'static str, u32)> {
     let mut parties = vec![("callers with the store", std::process::id())];
     parties.extend(server.map(|server| ("postgres", server.process_id())));
     parties
 }
 
-/// Returns the result of a load, with the processor use.
+/// Runs a load. Returns its result, and the processor use of `parties` during the load.
 async fn metered<T>(
     parties: &[(&'static str, u32)],
     load: impl Future<Output = Result<Called<T>>>,

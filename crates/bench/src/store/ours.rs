@@ -1,4 +1,4 @@
-//! The store of Cais under 64 callers: creations and payments, with the service's commits.
+//! Creations and payments of charges at the store of Cais, by 64 callers. The commits are those of the service.
 
 use std::sync::Arc;
 
@@ -17,18 +17,19 @@ use crate::window::Until;
 
 /// The number of accounts that the creations use in turn.
 const ACCOUNTS: usize = 16;
-/// The charges per seeding change, and the number of such changes in flight.
+/// The number of charges in one change set of [`seed`].
 const SEED_ROWS: usize = 200;
+/// The number of change sets that [`seed`] commits at the same time.
 const SEEDS_AT_ONCE: usize = 16;
-/// The number of rows per page.
+/// The number of rows per page, where a check reads a whole list.
 pub(super) const PAGE: u32 = 200;
 
-/// The measured store, and its counts.
+/// The measured store, with the numbers of creations and payments that it has committed.
 #[derive(Debug)]
 pub struct Ours {
     store: Persistence,
     accounts: Arc<Vec<AccountId>>,
-    /// The hot account, which receives all measured payments.
+    /// The account that receives all payments.
     hot: AccountId,
     created: u64,
     confirmed: u64,
@@ -42,7 +43,7 @@ impl Ours {
         Self { store, accounts: Arc::new(accounts), hot: fresh(), created: 0, confirmed: 0 }
     }
 
-    /// Runs creations: both commits, one after the other.
+    /// Runs creations. Each creation makes both commits, one after the other.
     ///
     /// # Errors
     /// If a commit is refused.
@@ -61,7 +62,7 @@ impl Ours {
         Ok(called)
     }
 
-    /// Runs only commit 1 of creations.
+    /// Runs only commit 1 of creations. Returns the created charges for [`Self::issue`].
     ///
     /// # Errors
     /// If a commit is refused.
@@ -78,7 +79,7 @@ impl Ours {
         .await
     }
 
-    /// Runs only commit 2 of opened creations.
+    /// Runs only commit 2 of creations, for charges from [`Self::open`].
     ///
     /// # Errors
     /// If a commit is refused.
@@ -88,7 +89,7 @@ impl Ours {
         Ok(called)
     }
 
-    /// Creates pending charges of the hot account.
+    /// Inserts `payments` pending charges, and returns them for [`Self::confirm`].
     ///
     /// # Errors
     /// If a commit is refused.
@@ -99,7 +100,7 @@ impl Ours {
         Ok(charges)
     }
 
-    /// Runs payments of charges of the hot account.
+    /// Credits one payment to each charge from [`Self::waiting`].
     ///
     /// # Errors
     /// If a commit is refused.
@@ -109,14 +110,15 @@ impl Ours {
         Ok(called)
     }
 
-    /// Rebuilds the ledger and counts the rows. Returns the confirmed numbers as a text for the report.
+    /// Rebuilds the ledger, and compares the numbers of rows with those of creations and payments. Returns both numbers
+    /// in a text for the report.
     ///
     /// # Errors
     /// If the ledger or a number of rows is inconsistent.
     pub async fn verify(&self) -> Result<String> {
         let report = self.store.verify_ledger().await?;
         ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
-        // Two transfers, each with two sides: the net amount and the fee.
+        // A payment has two transfers, one of the net amount and one of the fee. Each transfer has two entries.
         ensure!(report.entries == self.confirmed.saturating_mul(4), "{} entries", report.entries);
         let events = self.store.last_sequence(self.hot).await?;
         ensure!(u64::try_from(events).ok() == Some(self.confirmed), "{events} events of {} payments", self.confirmed);
@@ -150,7 +152,7 @@ async fn each(
     .await
 }
 
-/// Inserts the charges as they are, many per commit.
+/// Inserts the charges without other rows, many per commit.
 ///
 /// # Errors
 /// If a commit is refused.
@@ -171,7 +173,7 @@ fn account(accounts: &[AccountId], number: u64) -> Result<AccountId> {
     turn.and_then(|index| accounts.get(index)).copied().context("no accounts")
 }
 
-/// Returns the number of visible charges of an account. Reads all pages of the list.
+/// Returns the number of charges that the API shows for an account. Reads all pages of the list.
 ///
 /// # Errors
 /// If the store does not answer.

@@ -1,4 +1,4 @@
-//! The change sets of a payout as in the service, with bodies of the service's sizes.
+//! The change sets that the service commits for a payout. Responses and events are as long as in the service.
 
 use cais_domain::ids::AccountId;
 use cais_domain::ledger::{Bucket, EntryKind, LedgerAccount, Overdraft, SystemAccount, Transfer};
@@ -9,7 +9,7 @@ use cais_testkit::builders::{a_payout, an_end_to_end_id, an_external_id, main_ac
 
 use super::changes::event_data;
 
-/// The bytes of a completed payout, in the answer and in its event.
+/// The length of a completed payout in the stored response and in the event, in bytes.
 const BODY_BYTES: usize = 460;
 /// The amount of a payout, in centavos.
 pub const AMOUNT: i64 = 1_000;
@@ -18,13 +18,13 @@ pub const FEE: i64 = 50;
 /// The opening balance of the account, in centavos: enough for a billion payouts.
 pub const FUNDS: i64 = 1_050_000_000_000;
 
-/// Returns random letters, as many as the bytes of a completed payout.
+/// Returns random letters, as long as a completed payout.
 pub fn body() -> &'static str {
     let text = event_data();
     text.get(..BODY_BYTES).unwrap_or(text)
 }
 
-/// Returns the change that funds payouts.
+/// Returns the change set that moves [`FUNDS`] from the acquirer's settlement to the account.
 #[must_use]
 pub fn fund(account: AccountId) -> ChangeSet {
     steps::transfer(Transfer {
@@ -48,14 +48,15 @@ pub fn new_payout(account: AccountId) -> Payout {
     payout
 }
 
-/// Returns commit 1: idempotency record, unique values, payout, and the hold of amount and fee, which the balance must
-/// cover.
+/// Returns commit 1: inserts the idempotency record, the unique values and the payout, and moves amount and fee to
+/// `in_transit`. The commit fails if the available balance is lower than amount and fee.
 #[must_use]
 pub fn hold(payout: &Payout) -> ChangeSet {
     steps::create_payout(payout, steps::idempotency_ref(payout.account, &payout.id.to_string()))
 }
 
-/// Returns commit 2: the payout was sent and completed at once, with the answer. `payout` is the payout of commit 1.
+/// Returns commit 2: completes the payout and stores the response. `payout` is the payout of commit 1. The payout
+/// completes at once, so no commit between the two records it as sent.
 #[must_use]
 pub fn complete(payout: &Payout) -> ChangeSet {
     let held = Payout { version: 1, ..payout.clone() };

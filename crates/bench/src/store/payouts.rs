@@ -1,4 +1,4 @@
-//! Payouts of one account under 64 callers, and the check of their data.
+//! Measures payouts of one account by 64 callers, and checks the written rows.
 
 use anyhow::{Result, ensure};
 use cais_domain::ids::{AccountId, PayoutId};
@@ -19,7 +19,8 @@ use crate::report::{Line, Target};
 use crate::run_size::RunSize;
 use crate::window::Until;
 
-/// The entries of a payout: amount and fee, held and sent, each with two sides.
+/// The number of entries of a payout. Commit 1 and commit 2 each transfer the amount and the fee. Each of these four
+/// transfers has two entries.
 const ENTRIES: u64 = 8;
 
 /// Measures payouts of one account. The store and pgbench have separate databases.
@@ -50,7 +51,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     Ok(series.line(engine, "payouts of one account, both commits", Some(Target::AtLeast(5.0))).note(verified))
 }
 
-/// The measured store, the paying account, and the number of its payouts.
+/// The measured store, the account that pays, and the number of completed payouts.
 struct Payouts {
     store: Persistence,
     hot: AccountId,
@@ -65,7 +66,7 @@ impl Payouts {
         Ok(Self { store, hot, sent: 0 })
     }
 
-    /// Runs payouts: both commits, one after the other.
+    /// Runs payouts. Each payout makes both commits, one after the other.
     async fn pay_out(&mut self, until: Until) -> Result<Called<()>> {
         let (store, hot) = (self.store.clone(), self.hot);
         let called = call(until, move |_| {
@@ -81,7 +82,8 @@ impl Payouts {
         Ok(called)
     }
 
-    /// Rebuilds the ledger and counts the rows. Returns the confirmed numbers as a text for the report.
+    /// Rebuilds the ledger, and compares rows and balances with the number of payouts. Returns the number in a text for
+    /// the report.
     async fn verify(&self) -> Result<String> {
         let sent = self.sent;
         let report = self.store.verify_ledger().await?;

@@ -1,4 +1,4 @@
-//! `cais sandbox` in its own process: an institution, whose processor use is measured apart from the service's.
+//! The institution: `cais sandbox` in a process of its own. So its CPU use is measured apart from the service's.
 
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::http::Connection;
 use crate::process::Running;
 
-/// The acquirer's name in the service.
+/// The name of the institution among the service's acquirers.
 pub const NAME: &str = "main";
 
 /// A running institution.
@@ -22,7 +22,7 @@ pub struct Institution {
 }
 
 impl Institution {
-    /// Starts the institution, without latency.
+    /// Starts the institution. Its answers are not delayed until [`Self::slow_down`] is called.
     ///
     /// # Errors
     /// If the institution does not start.
@@ -44,7 +44,7 @@ impl Institution {
         self.process.id()
     }
 
-    /// Returns the address.
+    /// Returns the address on which the institution listens.
     ///
     /// # Errors
     /// If no address was printed.
@@ -53,7 +53,7 @@ impl Institution {
         base.trim_start_matches("http://").trim_end_matches('/').parse().context("the address of the institution")
     }
 
-    /// Returns the settings that make the institution the service's acquirer.
+    /// Returns the environment variables that make the institution the service's acquirer.
     ///
     /// # Errors
     /// If no credentials were printed.
@@ -66,7 +66,7 @@ impl Institution {
         Ok(settings)
     }
 
-    /// Returns the settings that make the institution the service's crypto processor and source of rates.
+    /// Returns the environment variables that make `cais sandbox` the service's crypto processor and source of rates.
     ///
     /// # Errors
     /// If no credentials were printed.
@@ -82,10 +82,11 @@ impl Institution {
         Ok(settings)
     }
 
-    /// Delays every answer except those of the control interface.
+    /// Delays the institution's answers, except those of its control interface. The crypto processor's answers are not
+    /// delayed.
     ///
     /// # Errors
-    /// If the fault is refused.
+    /// If the institution refuses the request.
     pub async fn slow_down(&self, latency_ms: u64) -> Result<()> {
         let body = format!(r#"{{"mode":"slow","latency_ms":{latency_ms}}}"#);
         let length = body.len();

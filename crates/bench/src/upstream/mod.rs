@@ -1,4 +1,4 @@
-//! The service with a slow institution in its own process: charges, credits and payouts.
+//! Measures creations of charges, credits and payouts. The service and a slow institution run in separate processes.
 
 pub mod institution;
 mod scripts;
@@ -27,23 +27,25 @@ use institution::{Institution, NAME};
 use scripts::{merchants, pay_at, payers};
 
 const LEVEL: &str = "upstream";
-/// The institution's latency of every answer.
+/// The delay of each answer of the institution, in milliseconds.
 const LATENCY_MS: u64 = 200;
-/// The number of callers. Each caller waits for the slow institution, so more requests must be in flight.
+/// The number of callers, more than the usual 64: with a slow institution, each request is in flight for longer.
 const CALLERS: usize = 512;
-/// The number of connections that pay charges, at the institution's control interface, which answers at once.
+/// The number of connections that pay charges. They use the institution's control interface, whose answers are not
+/// delayed.
 const PAYERS: usize = 32;
-/// The number of charges that are paid at full speed.
+/// The number of charges that the payers pay without pauses.
 const PAID: usize = 10_000;
 /// The number of these charges in the short run.
 const PAID_IF_QUICK: usize = 3_000;
-/// The payments per second while charges are created, and the duration in seconds.
+/// The number of payments per second while other callers create charges.
 const STEADY_RATE: u32 = 300;
+/// The duration of these payments, in seconds.
 const STEADY_S: u64 = 5;
 /// The amount of a charge, in centavos.
 const AMOUNT: u64 = 1_050;
 
-/// Measures creations, credits at full speed, credits during creations, and payouts.
+/// Measures creations, credits of payments without pauses, credits during creations, and payouts.
 ///
 /// # Errors
 /// If an answer is wrong, or a payment is not credited.
@@ -128,7 +130,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     Ok(lines)
 }
 
-/// Returns the credits of Pix in the period.
+/// Returns the credited payments that the institution received from `from` to `until`.
 async fn credits(url: &str, from: Timestamp, until: Timestamp) -> Result<Vec<CreditedPayment>> {
     let persistence = database::open(url).await?;
     let acquirer = AcquirerName::parse(NAME)?;

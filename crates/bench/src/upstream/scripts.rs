@@ -1,4 +1,4 @@
-//! Callers: payers at the institution, and merchants with payouts.
+//! Callers: payers that pay charges at the institution, and merchants that send payouts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ fn payment(charge: &Created) -> Result<Vec<u8>> {
     Ok(post(&format!("/sandbox/cob/{}/pay", Txid::of_charge(id)), "", "", "{}"))
 }
 
-/// A payer. Each request pays the next charge that no payer has paid yet.
+/// A payer. Each request pays the next charge of a list that all payers share.
 #[derive(Debug)]
 pub struct Payer {
     charges: Arc<Vec<Created>>,
@@ -74,10 +74,11 @@ pub struct PayOut {
     next: u64,
 }
 
-/// Returns merchants. The merchants use the keys in turn.
+/// Returns merchants that send payouts. Merchant `n` uses the key `n % keys.len()`.
 #[must_use]
 pub fn merchants(keys: &[String], merchants: usize) -> Vec<PayOut> {
     const BODY: &str = r#"{"amount":1.00,"pix_key":"ana@example.com","external_id":"out-############"}"#;
+    // The largest number of requests of a merchant. Each merchant has this many external ids of its own.
     const ROOM: u64 = 1_000_000;
     let merchant = |(number, key): (usize, &String)| {
         let template = Template::new(post("/v1/payouts", key, "out-############", BODY));

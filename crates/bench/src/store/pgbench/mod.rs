@@ -1,5 +1,5 @@
-//! The baseline of our store: pgbench with the same rows, one transaction per commit, as in a service without a group
-//! committer.
+//! The baseline for the store: pgbench writes the same rows, with one transaction per commit. A service that does not
+//! combine commits into batches works in this way.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::database::Postgres;
 use crate::process::output;
 use crate::{CALLERS, GENERATOR_THREADS};
 
-/// The scripts, and their prepared rows.
+/// The SQL of the scripts, and of the rows that a script needs before it starts (`SEED_…`).
 const NAMES: &str = include_str!("names.sql");
 const OPEN: &str = include_str!("open.sql");
 const ISSUE: &str = include_str!("issue.sql");
@@ -24,23 +24,29 @@ const SEED_OPENED: &str = include_str!("seed_opened.sql");
 const SEED_WAITING: &str = include_str!("seed_waiting.sql");
 const SEED_PAYER: &str = include_str!("seed_payer.sql");
 
-/// The distance between the first values of `n` in two rounds. Each script derives the ids of its rows from `n`.
+/// The distance between the first values of pgbench's variable `n` in two rounds. The scripts derive all ids from `n`.
+/// So no two rounds use the same ids.
 const ROUND: u64 = 10_000_000;
-/// The number of charges that are prepared for each counted second: opened charges for commit 2, and pending charges for
-/// payments. Both numbers are far above pgbench's rate.
+/// The number of charges that are inserted before commit 2 is measured, for each counted second. The number is far
+/// above pgbench's rate, so pgbench does not run out of charges.
 const OPENED_PER_SECOND: u64 = 20_000;
+/// The same number for the pending charges that are inserted before payments are measured.
 const WAITING_PER_SECOND: u64 = 8_000;
 
-/// pgbench with its scripts, on its own database.
+/// pgbench with its scripts, on a database of its own.
 pub struct Pgbench<'a> {
     server: &'a Postgres,
     /// The database's URL.
     database: String,
     scripts: TempDir,
     seconds: u64,
+    /// The number of started runs of a script.
     rounds: u64,
+    /// The number of creations whose commit 2 succeeded.
     answered: u64,
+    /// The number of payments.
     paid: u64,
+    /// The number of payouts.
     sent: u64,
 }
 
@@ -118,7 +124,7 @@ impl<'a> Pgbench<'a> {
     /// Runs both commits of payouts of the funded account. Returns the payouts per second.
     ///
     /// # Errors
-    /// If pgbench fails, also for a payout beyond the balance.
+    /// If pgbench fails. pgbench also fails if a payout exceeds the available balance.
     pub fn pay_out(&mut self) -> Result<f64> {
         let round = self.next_round();
         let done = self.run("pay_out", round)?;
@@ -126,10 +132,11 @@ impl<'a> Pgbench<'a> {
         Ok(done.rate)
     }
 
-    /// Counts pgbench's rows, because a transaction that finds no rows to change would be too cheap.
+    /// Checks the numbers of rows that pgbench wrote. Without this check, a script whose statements match no row would
+    /// pass, and would be too fast.
     ///
     /// # Errors
-    /// If a number of rows differs from the expected number.
+    /// If a number of rows or a sum differs from the expected one.
     pub fn verify(&self) -> Result<()> {
         let answers = self.answered.saturating_add(self.sent);
         let events = self.paid.saturating_add(self.sent);
@@ -147,7 +154,7 @@ impl<'a> Pgbench<'a> {
             ("entries", "SELECT count(*) FROM entries", entries),
             ("events", "SELECT count(*) FROM events", events),
             ("sequence", "SELECT coalesce(max(last_sequence), 0) FROM event_counters", events),
-            ("centavos on their way", "SELECT coalesce(sum(amount), 0) FROM balances WHERE bucket = 'in_transit'", 0),
+            ("centavos in transit", "SELECT coalesce(sum(amount), 0) FROM balances WHERE bucket = 'in_transit'", 0),
             ("sum of all balances", "SELECT coalesce(sum(amount), 0) FROM balances", 0),
         ] {
             let found = self.server.number(&self.database, sql)?;
@@ -156,7 +163,7 @@ impl<'a> Pgbench<'a> {
         Ok(())
     }
 
-    /// Returns the value of `n` before the first transaction of a new round.
+    /// Begins a round. Returns the value of `n` before its first transaction.
     fn next_round(&mut self) -> u64 {
         self.rounds = self.rounds.saturating_add(1);
         self.rounds.saturating_mul(ROUND)
