@@ -22,7 +22,7 @@ use serde_json::json;
 use crate::output::{Output, fields, instant, table};
 use cais_http_api::representation::operator as shown;
 
-/// Longest name of an account or a key, in characters.
+/// Longest name of an account or an API key, in characters.
 const MAX_NAME_CHARS: usize = 200;
 /// Accounts read per page.
 const PAGE: u32 = 200;
@@ -41,7 +41,7 @@ pub enum AccountCommand {
         /// CPF or CNPJ of the account's holder
         #[arg(long, value_parser = Document::parse)]
         document: Document,
-        /// Approve the account's KYC at once, which enables `pix_in` and `pix_out`
+        /// Also approve the account's KYC, which enables `pix_in` and `pix_out`
         #[arg(long)]
         approve: bool,
     },
@@ -51,7 +51,7 @@ pub enum AccountCommand {
     Approve(AccountArg),
     /// Reject an account's KYC; the account can use no feature until its KYC is approved
     Reject(AccountArg),
-    /// Suspend an account, which can then read but start nothing new
+    /// Suspend an account: until it is resumed, it can read but not write
     Suspend(AccountArg),
     /// End an account's suspension
     Resume(AccountArg),
@@ -67,17 +67,17 @@ pub enum AccountCommand {
         #[arg(long, value_parser = Features::parse, default_value = "", hide_default_value = true)]
         disable: Features,
     },
-    /// Set the fee of an operation
+    /// Set the fee of an operation; all parts of the earlier fee are replaced
     Fees {
         #[command(flatten)]
         which: AccountArg,
         /// `pix_in`, `pix_out`, `crypto_in` or `crypto_out`
         #[arg(long, value_parser = operation)]
         operation: Operation,
-        /// Part that does not depend on the amount, in BRL such as 0.50
+        /// Fixed part of the fee, in BRL such as 0.50
         #[arg(long, allow_negative_numbers = true, value_parser = brl, default_value = "0")]
         fixed: Money,
-        /// Part that is a percentage of the amount, from 0 to 100, such as 0.99
+        /// Variable part of the fee, as a percentage of the amount from 0 to 100, such as 0.99
         #[arg(long, allow_negative_numbers = true, value_parser = percentage, default_value = "0")]
         percent: Percentage,
         /// Smallest fee, in BRL
@@ -87,7 +87,7 @@ pub enum AccountCommand {
         #[arg(long, allow_negative_numbers = true, value_parser = brl)]
         max: Option<Money>,
     },
-    /// Set the largest amount of a charge and of a payout
+    /// Set the largest amount of one charge, of one payout, or both
     #[command(group = clap::ArgGroup::new("limit").required(true).multiple(true).args(["charge", "payout"]))]
     Limits {
         #[command(flatten)]
@@ -99,11 +99,11 @@ pub enum AccountCommand {
         #[arg(long, allow_negative_numbers = true, value_parser = positive)]
         payout: Option<Money>,
     },
-    /// Set how long received money waits before it may be used
+    /// Set how long the money of new payments stays `pending` before it becomes available
     ReleaseDelay {
         #[command(flatten)]
         which: AccountArg,
-        /// Length of the delay in seconds; 0 is none
+        /// Length of the delay in seconds; 0 means no delay
         #[arg(long, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_RELEASE_DELAY_S)))]
         seconds: u32,
     },
@@ -124,7 +124,7 @@ pub enum AccountCommand {
     Acquirers {
         #[command(flatten)]
         which: AccountArg,
-        /// Names of acquirers, separated by commas; the others follow in the order of the configuration
+        /// Names of acquirers, separated by commas; all other acquirers follow in the order of the configuration
         #[arg(long, value_delimiter = ',', value_parser = AcquirerName::parse)]
         order: Vec<AcquirerName>,
         /// Use the order of the configuration
@@ -133,7 +133,7 @@ pub enum AccountCommand {
     },
 }
 
-/// The account of a command.
+/// The account that a command changes or shows.
 #[derive(Debug, Args)]
 pub struct AccountArg {
     /// E-mail of the account
@@ -141,7 +141,7 @@ pub struct AccountArg {
     pub email: AccountEmail,
 }
 
-/// Reads the name of an account or a key.
+/// Reads the name of an account or an API key.
 pub fn name(text: &str) -> Result<Text, String> {
     if text.trim().is_empty() {
         return Err("must not be empty".to_owned());
@@ -199,7 +199,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: AccountCommand, ou
         AccountCommand::Resume(which) => resume::resume(ports, operator, &which.email).await?,
         AccountCommand::Features { which, enable, disable } => {
             if let Some(both) = enable.iter().find(|feature| disable.contains(*feature)) {
-                anyhow::bail!("{} cannot be switched on and off at once", both.as_str());
+                anyhow::bail!("{} cannot be switched on and off in one command", both.as_str());
             }
             features::set(ports, operator, &which.email, enable, disable).await?
         }

@@ -1,4 +1,4 @@
-//! `cais acquirer`: lists acquirers with their open orders, and begins or ends the drain of one.
+//! `cais acquirer`: lists acquirers with their open orders, and begins or ends the drain of an acquirer.
 
 use std::collections::BTreeMap;
 
@@ -14,24 +14,25 @@ use crate::context::{CliContext, ConfiguredAcquirer};
 use crate::demo::client::{Client, Request};
 use crate::output::{Output, instant, table};
 
-/// The beginning of each line with the state of a breaker, in the page of metrics. The acquirer's name follows.
+/// The beginning of a line of `/metrics` that shows the state of a breaker. The acquirer's name follows.
 const BREAKER_METRIC: &str = "cais_acquirer_breaker_state{acquirer=\"";
 
 /// The commands for acquirers.
 #[derive(Debug, Subcommand)]
 pub enum AcquirerCommand {
-    /// List the acquirers with their open orders; the first acquirer is the first choice for new orders
+    /// List the acquirers with their open orders; the acquirer with the lowest ORDER is the first choice for new orders
     List,
-    /// Send new orders to other acquirers, and finish the open ones here; takes effect within seconds on every node
+    /// Drain an acquirer: new charges and payouts go to other acquirers, and its open orders are finished; takes effect on every node
+    /// within seconds
     Drain(NameArg),
     /// End a drain: the acquirer receives new orders again
     Undrain(NameArg),
-    /// Test an acquirer's API Pix with a homologation account: create and cancel a charge of R$ 1.00, replace the registered webhook and
-    /// restore it, and read lists; exit with 1 if an answer diverges from the Central Bank's standard
+    /// Test an acquirer's API Pix with a homologation account; exit with 1 if an answer diverges from the Central Bank's standard. The test
+    /// creates and cancels a charge of R$ 1.00, replaces and restores the registered webhook, and reads lists
     Test(crate::acquirer_test::TestArgs),
 }
 
-/// The acquirer of a command.
+/// The acquirer whose drain a command begins or ends.
 #[derive(Debug, clap::Args)]
 pub struct NameArg {
     /// Name of the acquirer in the configuration
@@ -49,8 +50,7 @@ struct Standing {
 }
 
 impl Standing {
-    /// Returns an acquirer that has open orders and is not configured. The service does not
-    /// process these orders.
+    /// Creates the row of an acquirer that has open orders but is not configured. The service does not process these orders.
     fn unconfigured(name: AcquirerName, open: OpenOrders) -> Self {
         let (kind, operations) = ("not configured", Vec::new());
         let acquirer = ConfiguredAcquirer { name, kind, operations, order: None, weight: 0, certificate: None };
@@ -76,7 +76,7 @@ pub async fn run(
             acquirer_drain::begin(ports, operator, &name).await?;
             show(context, ports, &name, output).await
         }
-        // `Cli::run` executes the test itself, because the test needs no store.
+        // Never reached: `Cli::run` runs the test without opening the store.
         AcquirerCommand::Test(_) => anyhow::bail!("the test needs no database"),
         AcquirerCommand::Undrain(NameArg { name }) => {
             configured(context, &name)?;
@@ -174,7 +174,10 @@ async fn show(context: &dyn CliContext, ports: &Ports, name: &AcquirerName, outp
         if unserved.is_empty() {
             return state;
         }
-        format!("{state}\nNo acquirer receives new {} now: they are answered 502.", unserved.join(" and "))
+        format!(
+            "{state}\nNo acquirer receives new {} now: the API answers such requests with 502.",
+            unserved.join(" and ")
+        )
     })?;
     Ok(())
 }

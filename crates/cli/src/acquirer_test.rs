@@ -20,10 +20,10 @@ pub struct TestArgs {
     /// Name of the acquirer in the configuration; its credentials must be those of a homologation account
     #[arg(value_name = "NAME", value_parser = AcquirerName::parse)]
     name: AcquirerName,
-    /// Received Pix of which R$ 0.01 is refunded; without it the refund is skipped
+    /// End-to-end id of a received Pix, of which the test refunds R$ 0.01; without `--paid` the refund is skipped
     #[arg(long, value_name = "E2EID", value_parser = EndToEndId::parse)]
     paid: Option<EndToEndId>,
-    /// Pix key that receives a payout of R$ 0.01; without it the payout is skipped
+    /// Pix key that receives a payout of R$ 0.01; without `--payout-to`, or with the kind `bacen`, the payout is skipped
     #[arg(long, value_name = "KEY", value_parser = PixKey::parse)]
     payout_to: Option<PixKey>,
     /// File of the report; by default `acquirer-test-NAME.json`
@@ -49,7 +49,7 @@ pub async fn run(context: &dyn CliContext, args: TestArgs, output: Output) -> an
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Returns one line for a step without a divergence, otherwise also the request, the answer and each divergence.
+/// Returns one line for a step that passed or was skipped. For a step that diverged, adds each divergence, the request and the answer.
 fn for_people(step: &Value) -> String {
     let text = |name: &str| step.get(name).and_then(Value::as_str).unwrap_or_default();
     if let Some(reason) = step.get("skipped").and_then(Value::as_str) {

@@ -13,7 +13,7 @@ use crate::output::{Output, instant, table};
 
 /// The number of changes that are shown without `--limit`.
 const DEFAULT_LIMIT: u32 = 50;
-/// The largest page of a list, equal to that of the store.
+/// The largest value of `--limit`: the store returns at most this many rows per page.
 const MAX_LIMIT: i64 = 200;
 
 /// The commands of `cais audit`.
@@ -32,7 +32,7 @@ pub struct ListArgs {
     /// Operator who made the changes; by default all operators
     #[arg(long = "by", value_name = "NAME")]
     operator: Option<String>,
-    /// Command that made the changes, such as account.fees or key.revoke; by default all commands
+    /// Action of the changes, such as account.fees or key.revoke; by default all actions
     #[arg(long)]
     action: Option<String>,
     /// Largest number of changes
@@ -107,7 +107,7 @@ fn cells(row: &AuditRow) -> Vec<String> {
     ]
 }
 
-/// Returns the changed fields with their values before and after; empty for a new record.
+/// Returns the changed fields with their values before and after. Returns an empty text if the change created its subject.
 fn changed(row: &AuditRow) -> String {
     let state = |text: &Option<String>| -> Option<Value> { serde_json::from_str(text.as_deref()?).ok() };
     let mut parts = Vec::new();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::output::{Output, instant, table};
 
-/// Callbacks of one page.
+/// Callbacks read per page.
 const PAGE: u32 = 200;
 
 /// The commands for callbacks.
@@ -17,7 +17,7 @@ const PAGE: u32 = 200;
 pub enum CallbackCommand {
     /// List the callbacks that could not be matched, newest first
     List,
-    /// Process a callback again: for each payment that it names, read the state from the acquirer
+    /// Process a callback again: read the records that it names, at the acquirer or the crypto processor
     Retry {
         /// Id of the callback, `ntc_…`
         #[arg(value_parser = CallbackId::parse)]
@@ -35,7 +35,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CallbackCommand, o
         CallbackCommand::Retry { id } => {
             let callback = retry(ports, operator, id).await?;
             output.print(&as_json(&callback), || {
-                format!("The callback {id} is open again. A running service processes it at once.")
+                format!("The callback {id} is due again. A running service processes it at once.")
             })?;
             Ok(())
         }
@@ -45,7 +45,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: CallbackCommand, o
 async fn list(ports: &Ports, output: Output) -> anyhow::Result<()> {
     let (mut found, mut starting_after) = (Vec::new(), None);
     loop {
-        // All pages fit into memory, because the number of unmatched callbacks is bounded.
+        // All pages fit into memory, because the service keeps a limited number of unmatched callbacks per acquirer.
         let page = list_unmatched(ports, PageRequest { limit: PAGE, starting_after }).await?;
         starting_after = page.rows.last().map(|callback| callback.id);
         found.extend(page.rows);

@@ -11,7 +11,7 @@ use crate::output::{Output, print_line, table};
 /// The operations on the configuration.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// List every mistake and every probable slip; exit with 1 when there is a mistake
+    /// List every mistake, and every probable slip of a configuration that can be loaded; exit with 1 if there is a mistake
     Check,
     /// Print every value in force and its source, secrets masked
     Print,
@@ -22,7 +22,7 @@ pub enum ConfigCommand {
 /// Runs the command.
 ///
 /// # Errors
-/// The mistakes of the configuration, for `print`.
+/// For `print`: the mistakes of the configuration.
 pub fn run(context: &dyn CliContext, command: &ConfigCommand, output: Output) -> anyhow::Result<ExitCode> {
     match command {
         ConfigCommand::Check => return check(context, output),

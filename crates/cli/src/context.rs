@@ -1,4 +1,4 @@
-//! The interface between the command line and the program: opens, starts and examines the installation.
+//! The interface through which the command line opens, starts and examines an installation. The binary implements this interface.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -19,18 +19,18 @@ use crate::finding::Finding;
 pub struct Options {
     /// The configuration file of `--config`.
     pub config: Option<PathBuf>,
-    /// `true` selects the built-in sandbox, as `sandbox = true` does.
+    /// `true` selects the built-in sandbox, like the setting `sandbox = true`.
     pub sandbox: bool,
 }
 
 /// The parts of an installation that a command uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// The existing store. A mistyped path is an error, so that no empty store with a new master key is created.
+    /// The store, which must exist. So a mistyped path does not create an empty store with a new master key.
     Existing,
     /// The store, which is created if it does not exist.
     Created,
-    /// The existing store and the acquirers, also beside a running service.
+    /// The acquirers, the crypto processor, and the store, which must exist.
     Acquirers,
 }
 
@@ -47,20 +47,20 @@ pub enum Purpose {
 /// A mistake in the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The key.
+    /// The configuration key, such as `acquirers.main.base_url`.
     pub key: String,
     /// The rule that the value breaks.
     pub problem: String,
-    /// The origin of the value.
+    /// The origin of the value: a file, an environment variable, `command line`, or `not set`.
     pub origin: String,
 }
 
-/// A setting that is probably a mistake.
+/// A probable slip: a setting that works but is probably a mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// The stable name.
+    /// The stable name, such as `secret_file_readable`.
     pub name: &'static str,
-    /// The key.
+    /// The configuration key.
     pub key: String,
     /// The risk and its remedy.
     pub problem: String,
@@ -69,13 +69,13 @@ pub struct Warning {
 /// A setting in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// The key.
+    /// The configuration key.
     pub key: String,
-    /// The value, or a mask; empty without a value.
+    /// The value, or a mask in place of a secret; empty without a value.
     pub value: String,
-    /// The origin of the value.
+    /// The origin of the value: a file, an environment variable, `command line` or `default`.
     pub origin: String,
-    /// `true` for a number or a boolean.
+    /// `true` for a number or a boolean; `false` for a text, even if it looks like a number.
     pub is_literal: bool,
 }
 
@@ -86,11 +86,12 @@ pub struct ConfiguredAcquirer {
     pub name: AcquirerName,
     /// The interface: `bacen`, `efi`, `woovi` or `sandbox`.
     pub kind: &'static str,
-    /// The new orders that the acquirer receives, and `infractions` if it reports them.
+    /// `charges` and `payouts`, if the acquirer receives such new orders; `infractions`, if the acquirer reports infractions.
     pub operations: Vec<&'static str>,
     /// The priority for new orders; the lowest number is first. Acquirers with `None` come after all others, ordered by name.
     pub order: Option<u32>,
-    /// The share of new orders among acquirers with the same priority.
+    /// The share of new orders among acquirers with the same priority: with weights 3 and 1, the first receives three of four orders.
+    /// Without a priority the weight has no effect.
     pub weight: u32,
     /// The expiry of the client certificate, or the reason why it cannot be read; `None` without a certificate.
     pub certificate: Option<Result<Timestamp, String>>,
@@ -138,7 +139,7 @@ impl Opened {
     }
 }
 
-/// The simulated institution and crypto processor, in a process of their own.
+/// The simulated institution and crypto processor of `cais sandbox`.
 pub struct RunningSandbox {
     /// The names and values of the settings that a client needs, in the order of the output.
     pub credentials: Vec<(&'static str, String)>,
@@ -167,7 +168,8 @@ pub trait CliContext: Send + Sync {
     /// Returns the time of this machine.
     fn now(&self) -> Timestamp;
 
-    /// Returns all mistakes of the configuration as one error, if there are any, and all probable mistakes.
+    /// Returns all mistakes of the configuration as one error, or `None` without a mistake. Also returns the probable slips; none if the
+    /// configuration cannot be loaded.
     fn check_configuration(&self) -> (Option<anyhow::Error>, Vec<Warning>);
 
     /// Returns the mistakes in the configuration that an error lists; none for any other error.
@@ -185,7 +187,7 @@ pub trait CliContext: Send + Sync {
     /// Checks the installation and changes nothing.
     async fn examine(&self) -> Vec<Finding>;
 
-    /// Returns the acquirers of the configuration, in the order for new orders.
+    /// Returns the acquirers of the configuration, sorted by [`ConfiguredAcquirer::order`].
     ///
     /// # Errors
     /// The mistakes of the configuration.
@@ -197,7 +199,8 @@ pub trait CliContext: Send + Sync {
     /// The configuration has mistakes or no such acquirer, or the acquirer has the kind `woovi`.
     async fn test_acquirer(&self, name: &AcquirerName, test: &AcquirerTest) -> anyhow::Result<(Value, bool)>;
 
-    /// Returns the address of the metrics of the service that uses this data directory; `None` if none runs.
+    /// Returns the address of the metrics, as the running service has stored it in the data directory. Returns `None` if no address is
+    /// stored. After a crash, the stored address is out of date.
     ///
     /// # Errors
     /// The mistakes of the configuration.
@@ -239,7 +242,7 @@ pub trait CliContext: Send + Sync {
     /// The configuration has mistakes, or an address, the database, the master key or an acquirer cannot be used.
     async fn start(&self, purpose: Purpose) -> anyhow::Result<Box<dyn RunningService>>;
 
-    /// Starts only the simulated institution and crypto processor. Without `state_file`, their file is in the data directory.
+    /// Starts only the simulated institution and crypto processor. Without `state_file`, their state is stored in the data directory.
     ///
     /// # Errors
     /// The configuration has mistakes, or the address or the state file cannot be used.

@@ -53,19 +53,19 @@ pub enum RateCommand {
 pub enum ReviewCommand {
     /// List the withdrawals and payments that wait for a decision, at most 200 of each, the longest waiting first
     List,
-    /// Decide a payment to the address of a deposit
+    /// Decide a payment of coins that arrived at the address of a deposit
     #[command(group = clap::ArgGroup::new("decision").required(true).args(["credit", "at_rate", "dismiss"]))]
     ResolvePayment {
         /// The processor's id of the payment
         #[arg(value_parser = ProcessorId::parse)]
         id: ProcessorId,
-        /// Amount to credit without a fee, in BRL such as 20.50
+        /// Amount to credit, in BRL such as 20.50; no fee is subtracted
         #[arg(long, value_parser = crate::account::positive)]
         credit: Option<Money>,
         /// Credit all coins at the rate of the deposit, less the fee
         #[arg(long)]
         at_rate: bool,
-        /// Credit nothing more
+        /// Credit nothing; an earlier credit of this payment remains
         #[arg(long)]
         dismiss: bool,
         /// Reason of the decision, for the audit log
@@ -80,20 +80,20 @@ pub enum ReviewCommand {
         /// `sent` completes the withdrawal, `failed` makes amount and fee available again
         #[arg(long)]
         outcome: Outcome,
-        /// Transaction on the chain in which the coins were sent
+        /// Hash of the blockchain transaction that sent the coins
         #[arg(long, value_parser = note, required_if_eq("outcome", "sent"))]
         tx_hash: Option<Text>,
         /// Reason of the decision, for the audit log
         #[arg(long, value_parser = note)]
         note: Text,
-        /// Decide even if the processor's record cannot be read, because the processor has closed down; the audit log records this
+        /// Decide even without the processor's record, for a processor that has closed down; the audit log marks such a decision
         #[arg(long)]
         without_processor: bool,
     },
 }
 
 impl CryptoCommand {
-    /// Returns the parts of the installation that the command uses. The command `list` needs no acquirers.
+    /// Returns the parts of the installation that the command uses. `review list` reads only the store.
     #[must_use]
     pub const fn access(&self) -> Access {
         match self {
@@ -117,7 +117,7 @@ pub enum Outcome {
 /// Runs the command.
 ///
 /// # Errors
-/// A withdrawal does not exist, a decision is rejected, or the processor or the store fails.
+/// A withdrawal or a payment does not exist, a decision is refused, or the processor or the store fails.
 pub async fn run(ports: &Ports, operator: &Operator, command: CryptoCommand, output: Output) -> anyhow::Result<()> {
     match command {
         CryptoCommand::Review(command) => decide(ports, operator, command, output).await,
@@ -190,7 +190,7 @@ fn rate_for_people(AcceptedRate { quote, last }: &AcceptedRate) -> String {
     ])
 }
 
-/// Returns the JSON of the API with the additional fields for operators.
+/// Returns the withdrawal's JSON as in the API, with additional fields for operators.
 fn as_json(withdrawal: &Withdrawal) -> anyhow::Result<Value> {
     let mut value = serde_json::to_value(CryptoWithdrawal::from(withdrawal))?;
     if let Value::Object(object) = &mut value {

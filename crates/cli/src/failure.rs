@@ -12,7 +12,8 @@ use crate::output::Output;
 /// The exit code of a mistake in the command line.
 const USAGE: u8 = 2;
 
-/// Prints the cause of a failure, and returns the exit code 1. If mistakes in the configuration are the cause, `problems` lists them.
+/// Prints the cause of a failure, and returns the exit code 1. `problems` are the mistakes in the configuration that caused the failure;
+/// empty for any other cause.
 pub fn report(error: &anyhow::Error, problems: &[Problem], output: Output) -> ExitCode {
     let message = chain(error.as_ref());
     if output.json {
@@ -25,7 +26,7 @@ pub fn report(error: &anyhow::Error, problems: &[Problem], output: Output) -> Ex
 
 /// Prints a mistake in the command line and returns the exit code 2, or prints the requested help and returns 0.
 pub fn usage(mistake: &clap::Error) -> ExitCode {
-    // The command line could not be parsed, so the option is searched for by its name.
+    // The command line could not be parsed, so `--json` is searched for among its words.
     let json = std::env::args_os().any(|argument| argument == "--json");
     if json && mistake.use_stderr() {
         let text = mistake.render().to_string();

@@ -9,7 +9,8 @@ const NO_SPACE: u64 = 64 * 1024 * 1024;
 /// The difference of two clocks above which `doctor` warns. Smaller differences occur because an HTTP `Date` has whole seconds and is
 /// delayed by the network.
 const SMALL_SKEW: SignedDuration = SignedDuration::from_secs(5);
-/// The difference of two clocks above which the check fails. Leases tolerate no greater difference between nodes.
+/// The difference of two clocks above which the check fails. Equals `cais_ports::CLOCK_DIFFERENCE`, the largest difference between the
+/// clocks of two nodes that leases allow.
 const LARGE_SKEW: SignedDuration = SignedDuration::from_secs(30);
 
 /// The remaining validity of a certificate below which `doctor` warns. Acquirers need days to issue a new certificate.
@@ -76,7 +77,7 @@ impl Finding {
         Self::new(status, "disk", format!("{free}{advice}"))
     }
 
-    /// Returns the finding for a clock, compared with the clock of this machine.
+    /// Returns the finding for the clock of a server. `theirs` is its time, and `ours` is the time of this machine.
     #[must_use]
     pub fn of_clock(check: String, theirs: Timestamp, ours: Timestamp) -> Self {
         let ahead = theirs.duration_since(ours);

@@ -45,15 +45,15 @@ pub enum InfractionCommand {
         /// `won` and `cancelled` free the blocked money, `lost` debits it as returned to the payer
         #[arg(long)]
         outcome: Outcome,
-        /// Amount that was returned to the payer, in BRL; the other blocked money is freed. By default the disputed amount, or the rest of
-        /// the Pix if that is lower
+        /// Amount in BRL that was returned to the payer; blocked money above it is freed. By default the disputed amount, or the part of
+        /// the Pix that can still be blocked, if that part is smaller
         #[arg(long, value_parser = crate::account::positive)]
         lost_amount: Option<Money>,
         /// Reason of the decision, for the audit log
         #[arg(long, value_parser = note)]
         note: Text,
     },
-    /// Show all facts of an infraction
+    /// Show an infraction with all its fields
     Show {
         /// Id of the infraction, `inf_…`
         #[arg(value_parser = InfractionId::parse)]
@@ -72,7 +72,7 @@ pub enum Outcome {
     Cancelled,
 }
 
-/// Reads the reason of a decision.
+/// Reads a note of an operator, such as the reason of a decision.
 pub fn note(text: &str) -> Result<Text, String> {
     parse_note(text).map_err(|error| error.to_string())
 }
@@ -215,7 +215,7 @@ async fn email_of(
     Ok(email)
 }
 
-/// Returns the JSON of the API with the additional fields for operators.
+/// Returns the infraction's JSON as in the API, with additional fields for operators.
 fn as_json(infraction: &Infraction, email: &str) -> anyhow::Result<Value> {
     let mut value: Value = serde_json::to_value(InfractionDetail::from(infraction))?;
     if let Value::Object(object) = &mut value {

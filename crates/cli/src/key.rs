@@ -29,13 +29,13 @@ pub enum KeyCommand {
         /// Days until the key expires; by default the key never expires
         #[arg(long, value_name = "DAYS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(create::MAX_EXPIRES_IN_DAYS)))]
         expires_in_days: Option<u32>,
-        /// Addresses and CIDR blocks from which the key is accepted, separated by commas; by default all
+        /// IP addresses and CIDR blocks from which the key is accepted, separated by commas; by default all addresses
         #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = block)]
         allow: Vec<IpNet>,
     },
     /// List the keys of an account, newest first
     List(AccountArg),
-    /// Revoke a key, for ever
+    /// Revoke a key permanently
     Revoke {
         /// Public part of the key: the 12 characters after `key_`. The whole key is accepted too
         #[arg(value_parser = prefix)]
@@ -118,7 +118,8 @@ fn expiry(key: &ApiKeyRecord) -> String {
     key.expires_at.map_or_else(|| "never".to_owned(), instant)
 }
 
-/// Adds the fields `last_used_at` and `last_used_address` to a key; both are null before the first use.
+/// Adds the fields `last_used_at` and `last_used_address` to a key. Both are null before the first use; the address is null also if it is
+/// unknown.
 fn with_use(mut key: Value, used: Option<&KeyUse>) -> Value {
     if let Value::Object(object) = &mut key {
         object.insert("last_used_at".to_owned(), json!(used.map(|used| shown::instant(used.at))));

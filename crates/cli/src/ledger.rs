@@ -13,13 +13,13 @@ use crate::output::{Output, amount, fields, table};
 /// The operations on the ledger.
 #[derive(Debug, Subcommand)]
 pub enum LedgerCommand {
-    /// Rebuild every balance from its entries and compare; exit with 1 if a difference is found
+    /// Rebuild every balance from its entries and compare it with the stored balance; exit with 1 if a difference is found
     Verify,
     /// Compare the coins at the crypto processor with the BRL that the ledger records for them
     Report,
 }
 
-/// Verifies the ledger.
+/// Verifies the ledger. The exit code is 1 if a difference is found.
 ///
 /// # Errors
 /// The error of the store.
@@ -49,10 +49,10 @@ pub async fn verify(ports: &Ports, output: Output) -> anyhow::Result<ExitCode> {
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Reports the coins at the crypto processor, their worth, and the BRL that is owed for them.
+/// Reports the coins at the crypto processor, their value, and the BRL that the ledger records for them.
 ///
 /// # Errors
-/// No processor is configured; the processor, the rates or the store fails.
+/// No processor is configured, or the processor, the source of rates or the store fails.
 pub async fn report(ports: &Ports, output: Output) -> anyhow::Result<()> {
     let crypto =
         ports.crypto.as_ref().context("no crypto processor is configured, so there are no coins to compare")?;

@@ -50,7 +50,7 @@ pub use secret::SECRET_VARIABLES;
 
 /// The heading of the options that every command has.
 const GLOBAL: &str = "Global options";
-/// Threads of the runtime for all work except HTTP.
+/// Threads of the async runtime. The HTTP connections of the API have threads of their own.
 const RUNTIME_THREADS: usize = 2;
 
 /// Cais, a Pix payment service.
@@ -86,7 +86,7 @@ enum Command {
     },
     /// Bring the database's schema up to date
     Migrate {
-        /// Print the state of each migration and change nothing; exit with 1 when one is pending
+        /// Print the state of each migration and change nothing; exit with 1 if a migration is pending
         #[arg(long)]
         status: bool,
     },
@@ -96,7 +96,7 @@ enum Command {
     /// Create operators of the dashboard
     #[command(subcommand)]
     Operator(login::OperatorCommand),
-    /// Print a one-time link with which the holder of an account or an operator sets a new password and authenticator
+    /// Print a one-time link with which an operator or an account's holder sets a new password and authenticator
     LoginLink(login::EmailArg),
     /// List, drain and test acquirers
     #[command(subcommand)]
@@ -110,13 +110,13 @@ enum Command {
     /// Verify the ledger against its entries, and compare it with the coins at the crypto processor
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
-    /// Compare the records with the acquirers' lists and credit missed payments. Exits with 1 if a difference is left, and
-    /// with 2 if an acquirer cannot be read
+    /// Compare the stored records with the lists of the acquirers and the crypto processor, and credit missed payments; exit with 1 if a
+    /// difference remains, with 2 if a list cannot be read
     Reconcile(reconcile::ReconcileArgs),
     /// List callbacks that could not be matched, and process one again
     #[command(subcommand)]
     Callback(callback::CallbackCommand),
-    /// Credit a payout's return that the acquirer's reads do not show
+    /// Credit the return of a payout, if the service cannot read this return at the acquirer
     #[command(subcommand)]
     Payout(payout::PayoutCommand),
     /// List, show and decide disputes (MED) of all accounts
@@ -130,7 +130,7 @@ enum Command {
     /// Check the signature of a webhook
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
-    /// Print the API's description in `OpenAPI`
+    /// Print the `OpenAPI` description of the API
     Openapi,
     /// Demonstrate the service with the built-in sandbox: a charge, its payment, a webhook, a payout, a refund, a crypto deposit, a dispute
     Demo {
@@ -165,8 +165,10 @@ enum Command {
     },
 }
 
-/// Runs the command line over the installation that `context` returns for the options. The exit code is 0 after success,
-/// 1 after a failure, and 2 after a mistake in the command line.
+/// Runs the command line over the installation that `context` returns for the options.
+///
+/// The exit code is 0 after success, 1 after a failure, and 2 after a mistake in the command line. `cais reconcile` also exits with 2 if
+/// it cannot read a list.
 pub fn main<C: CliContext>(context: impl FnOnce(Options) -> C) -> ExitCode {
     let cli = match Cli::try_parse().and_then(Cli::accept) {
         Ok(cli) => cli,

@@ -1,4 +1,4 @@
-//! A minimal HTTP/1.1 client: for the demonstration against this process, and for the metrics of a service on this machine.
+//! A minimal HTTP/1.1 client. The demonstration calls the API with it, and `cais acquirer` reads the metrics of a service on this machine.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Longest wait for a response: the API responds within ten seconds.
+/// Longest wait for a response. The API may take up to 10 s for a POST, so this limit is higher.
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// Largest accepted response: a charge with its image is about 10 KiB.
+/// Largest response that is read, in bytes. A charge with its image has only about 10 KiB.
 const MAX_ANSWER: u64 = 4 * 1024 * 1024;
 
 /// A request as it is shown and sent.
@@ -20,7 +20,7 @@ pub struct Request {
     pub method: &'static str,
     /// The path with its query.
     pub path: String,
-    /// The key that makes a retry safe.
+    /// The header `Idempotency-Key`, which makes a retry safe.
     pub idempotency_key: Option<String>,
     /// The JSON body.
     pub body: Option<String>,
@@ -46,7 +46,7 @@ impl Response {
         serde_json::from_slice(&self.body).context("the answer is not JSON")
     }
 
-    /// Returns a header's value, by its name in lower case.
+    /// Returns the value of the header `name`, which must be in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())

@@ -97,7 +97,7 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
     let report = cais_use_cases::ledger::verify(&ports).await?;
     anyhow::ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences);
     screen.good(&format!(
-        "double entry: {} accounts rebuilt from {} entries, no difference, the sum is zero",
+        "double entry: {} ledger accounts rebuilt from {} entries, no difference, the sum is zero",
         report.accounts, report.entries
     ))?;
     Ok(key)

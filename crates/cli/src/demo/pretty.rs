@@ -1,13 +1,13 @@
 //! Formats JSON for people. The order of the fields and the text of the numbers stay unchanged.
 
-/// Longest data URL shown in full: the URL of an image has thousands of characters.
+/// Longest data URL that is shown in full, in characters. The data URL of an image has thousands, so it is shortened.
 const MAX_DATA_URL: usize = 160;
 /// Characters shown of a longer data URL.
 const SHOWN: usize = 60;
 /// Blanks for each level.
 const INDENT: usize = 2;
 
-/// Formats JSON with one field per line, indented by `margin`. Text that is not JSON is formatted by the same rules.
+/// Formats JSON with one field per line, indented by `margin` blanks. Does not check that the text is JSON.
 #[must_use]
 pub fn pretty(json: &str, margin: usize) -> String {
     let mut out = " ".repeat(margin);

@@ -21,7 +21,7 @@ const MAX_REQUEST_BYTES: usize = 256 * 1024;
 const MAX_KEPT: usize = 1_000;
 /// Time limit for a request to arrive.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(5);
-/// The response.
+/// The response to every complete request.
 const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
 
 /// A webhook as received.
@@ -34,7 +34,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Returns a header's value, by its name in lower case; empty without the header.
+    /// Returns the value of the header `name`, which must be in lower case. Returns an empty text without the header.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
@@ -91,7 +91,7 @@ impl Receiver {
         Ok(Self { address, kept, task })
     }
 
-    /// Returns the address to register.
+    /// Returns the URL for the registration of an endpoint.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/hooks", self.address)
@@ -134,7 +134,7 @@ async fn receive(mut connection: TcpStream, kept: &Mutex<Vec<Webhook>>) -> anyho
     Ok(connection.shutdown().await?)
 }
 
-/// Returns the request once it is complete.
+/// Parses a request. Returns `None` while a part is missing.
 fn parse(request: &[u8]) -> Option<Webhook> {
     let end = request.windows(4).position(|window| window == b"\r\n\r\n")?;
     let (head, rest) = request.split_at(end);

@@ -9,7 +9,7 @@ use super::pretty::pretty;
 use super::receiver::Webhook;
 use crate::output::print_line;
 
-/// Indentation of JSON.
+/// Indentation of JSON, in blanks.
 const MARGIN: usize = 4;
 
 /// The standard output of the demonstration.
@@ -73,7 +73,7 @@ impl Screen {
         print_line(&text)
     }
 
-    /// Prints a webhook: the headers of the signature and the body, with long values shortened.
+    /// Prints a webhook: the headers of the signature, and the formatted body. Long data URLs are shortened.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -88,7 +88,7 @@ impl Screen {
         print_line(&text)
     }
 
-    /// Prints a response with long values shortened.
+    /// Prints a response: the status, `idempotent-replayed` if present, and the formatted body. Long data URLs are shortened.
     ///
     /// # Errors
     /// Standard output cannot be written.

@@ -21,9 +21,9 @@ use super::receiver::Receiver;
 use super::screen::Screen;
 use money_out::{PAYOUT, REFUND};
 
-/// The price of the demonstration's sale.
+/// The amount of the demonstration's charge.
 const AMOUNT: Money = Money::from_centavos(2_500);
-/// Longest wait for the sandbox: payments take a few milliseconds, payouts a fifth of a second, refunds a second.
+/// Longest wait for an outcome or a webhook. The sandbox needs a few milliseconds for a payment, 0.2 s for a payout and 1 s for a refund.
 const OUTCOME_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause between two reads.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -96,7 +96,7 @@ impl Walk {
         self.statement(deposited).await
     }
 
-    /// Prints the newest entries and checks that the `balance_after` of the newest entry is `available`.
+    /// Prints the newest entries. Checks that the `balance_after` of the newest entry equals the argument `available`.
     async fn statement(&self, available: Money) -> anyhow::Result<()> {
         self.screen.heading("The statement: every centavo explained, newest first")?;
         let path = "/v1/balance/entries?bucket=available&limit=5".to_owned();
@@ -108,7 +108,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Reads a resource until its state is as expected, and shows it.
+    /// Reads a resource until `is_done` accepts it, and then prints the last request and its response.
     async fn wait(&self, path: &str, is_done: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
         let request = Request { method: "GET", path: path.to_owned(), idempotency_key: None, body: None };
         let deadline = Instant::now() + OUTCOME_TIMEOUT;

@@ -10,19 +10,19 @@ use super::{OUTCOME_TIMEOUT, POLL_INTERVAL, Walk, text};
 use crate::demo::client::Request;
 use crate::demo::receiver::Webhook;
 
-/// The description that identifies the endpoints of aborted runs.
+/// The description of the demonstration's endpoint. By this text, a later run finds and deletes the endpoints of aborted runs.
 const DESCRIPTION: &str = "The demonstration's receiver";
-/// Path of endpoints.
+/// Path of the webhook endpoints in the API.
 const PATH: &str = "/v1/webhook-endpoints";
 
-/// An endpoint of this run.
+/// The endpoint that this run registered.
 pub(super) struct Registered {
     id: String,
     secret: SigningSecret,
 }
 
 impl Walk {
-    /// Registers this run's receiver.
+    /// Deletes the endpoints of aborted runs, and registers this run's receiver.
     pub(super) async fn register(&self) -> anyhow::Result<Registered> {
         self.delete_old().await?;
         self.screen.heading("The shop registers a webhook endpoint")?;
@@ -44,12 +44,13 @@ impl Walk {
         let path = format!("/v1/events/{}", webhook.header(ID_HEADER));
         let event = self.client.send(&request("GET", path.clone(), None)).await?;
         ensure!(event.status == 200 && event.body == webhook.body, "the event differs from its webhook");
-        self.screen
-            .good(&format!("GET {path} returns the same bytes; `sequence` has no gap, so no event is missed"))?;
+        self.screen.good(&format!(
+            "GET {path} returns the same bytes; `sequence` has no gaps, so a missing event is noticed"
+        ))?;
         Ok(())
     }
 
-    /// Waits for a webhook of that type about that resource.
+    /// Waits for a webhook with the event type `kind` about the resource with the id `resource`.
     pub(super) async fn webhook(&self, kind: &str, resource: &str) -> anyhow::Result<Webhook> {
         let wanted = |event: &Value| {
             let at = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
