@@ -31,8 +31,8 @@ fn nearest_existing(directory: &Path) -> &Path {
     above.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Creates a file and removes it at once. The permissions alone do not show whether a write succeeds: the user may be root, the mount
-/// read-only, or the disk full.
+/// Creates a file and removes it at once. The permissions alone do not show whether a file can be created: the user may be root, or the
+/// mount read-only.
 fn probe(directory: &Path) -> io::Result<()> {
     let file = directory.join(format!(".cais-check-{}", std::process::id()));
     OpenOptions::new().write(true).create_new(true).open(&file)?;

@@ -246,7 +246,7 @@ async fn move_charge(
 /// Sets or ends the simulated failure of the sandbox's acquirer or crypto processor.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
+/// `VALIDATION_ERROR`, `account_suspended`; `internal_error` if the sandbox fails.
 #[utoipa::path(
     operation_id = "sandboxSetFaults",
     tag = "sandbox",
@@ -287,7 +287,7 @@ pub async fn set_faults(
 /// Sets the service's clock and the sandbox's clock together.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
+/// `VALIDATION_ERROR`, `account_suspended`; `internal_error` if the sandbox fails.
 #[utoipa::path(
     operation_id = "sandboxSetClock",
     tag = "sandbox",

@@ -19,7 +19,7 @@ impl Psp {
     /// read the right state even if [`settle_on_time`] has not run yet.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError`] if a due change cannot be stored.
     pub fn settle_due(&self) -> Result<(), StoreError> {
         let now = self.clock.now();
         if self.next_due().is_none_or(|due| due > now) {

@@ -1,4 +1,4 @@
-//! The bodies of infractions. In lists, an infraction is shown without its defense.
+//! The bodies of infractions. In lists, an infraction is shown without the text and the evidence of its defense.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::infraction::{InfractionStatus as Status, Situation};
@@ -9,7 +9,8 @@ use utoipa::ToSchema;
 use super::values::{Amount, Instant, Page, closed_list};
 
 closed_list! {
-    /// The status of an infraction.
+    /// The status of an infraction. `under_review`: the acquirer has the defense, and has not decided yet. `won`, `lost`: as seen by the
+    /// merchant. `cancelled`: the payer's side withdrew the infraction.
     InfractionStatus Status::ALL.map(Status::as_str)
 }
 
@@ -69,7 +70,7 @@ pub struct InfractionDetail<'a> {
     pub defense_evidence_url: Option<&'a str>,
 }
 
-/// A page of infractions.
+/// A page of infractions, each without the text and the evidence of its defense.
 pub type InfractionPage = Page<Infraction<'static>>;
 
 impl<'a> From<&'a cais_domain::infraction::Infraction> for Infraction<'a> {

@@ -38,7 +38,7 @@ pub struct Coin {
     pub min_payout: &'static str,
     /// The network fee of a withdrawal after a start.
     pub payout_fee: &'static str,
-    /// The first balance of the account. Later balances are in the state file.
+    /// The balance of this coin in a new state file: the coins that the processor holds for the service at first.
     pub balance: &'static str,
 }
 

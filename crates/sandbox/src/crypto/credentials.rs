@@ -39,7 +39,7 @@ impl fmt::Debug for CryptoCredentials {
 }
 
 impl Credentials {
-    /// Returns the credentials of the crypto processor and the PTAX service that run beside this institution.
+    /// Returns the credentials of the crypto processor and the PTAX service that run beside the institution of these credentials.
     #[must_use]
     pub fn crypto(&self) -> CryptoCredentials {
         let keys = Keys::of(&self.client_secret);
@@ -65,7 +65,7 @@ pub struct Keys {
     pub email: String,
     /// The password of `POST /v1/auth`.
     pub password: String,
-    /// The key of the TOTP codes, not encoded.
+    /// The key of the TOTP codes of `POST /v1/payout/{id}/verify`, not yet in base32.
     pub totp: [u8; totp::KEY_LENGTH],
     /// The key that signs JWTs.
     pub jwt: hmac::Key,

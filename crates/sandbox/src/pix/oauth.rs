@@ -156,8 +156,8 @@ impl Tokens {
 /// `POST /oauth/token`.
 ///
 /// # Errors
-/// 400 or 413 if the body cannot be read; 500 if the system returns no random bytes. Every other refusal is an `Ok` response in
-/// `OAuth2`'s own form (RFC 6749, 5.2).
+/// 400 or 413 if the body cannot be read; 500 if the system returns no random bytes. Every other refusal has `OAuth2`'s own form
+/// (RFC 6749, 5.2), and is therefore returned as a response with the status 400 or 401, not as a [`Problem`].
 pub async fn token(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     psp.requests.count(Operation::Token);
     let bytes = body::bytes(payload).await?;
@@ -190,9 +190,11 @@ impl Refusal {
     fn response(self) -> HttpResponse {
         let (status, error, description) = match self {
             Self::InvalidClient => (StatusCode::UNAUTHORIZED, "invalid_client", "unknown client or wrong secret"),
-            Self::InvalidRequest => {
-                (StatusCode::BAD_REQUEST, "invalid_request", "the body must be a form or JSON with grant_type")
-            }
+            Self::InvalidRequest => (
+                StatusCode::BAD_REQUEST,
+                "invalid_request",
+                "the body must be a form or JSON with one grant_type, optionally scope, and no other field",
+            ),
             Self::UnsupportedGrantType => {
                 (StatusCode::BAD_REQUEST, "unsupported_grant_type", "grant_type must be client_credentials")
             }

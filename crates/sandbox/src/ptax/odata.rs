@@ -83,7 +83,8 @@ pub struct Function {
 }
 
 impl Function {
-    /// Parses a call. Each argument is a date, such as `'12-31-2026'`, or an alias, such as `@date`. The query has the date of an alias.
+    /// Parses a call. Each argument is a date, such as `'12-31-2026'`, or an alias, such as `@date`. The date of an alias is the value of
+    /// the query parameter with the alias's name.
     ///
     /// # Errors
     /// 404 for unknown functions, 400 for missing or invalid dates.

@@ -79,7 +79,7 @@ pub async fn events_go_although_inactive_endpoint_waits(h: &mut Harness) {
     assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await.len(), 1, "the young delivery waits");
 }
 
-/// A deleted endpoint is removed after its last delivery; every other endpoint stays.
+/// A deleted endpoint is removed once all of its deliveries are removed. An endpoint that is not deleted stays.
 pub async fn deleted_endpoints_go_last(h: &mut Harness) {
     let account = h.account().await.id;
     let (kept, deleted, unused) =
@@ -110,7 +110,7 @@ async fn publish(h: &Harness, account: AccountId, at_s: i64) -> EventId {
     event.id
 }
 
-/// Removes the events from before second `before_s` of the test, in as many passes as needed. Returns their number.
+/// Removes the events from before second `before_s` of the test, in as many passes as needed. Returns the number of removed events.
 async fn prune(h: &Harness, before_s: i64) -> u64 {
     let before = PruneBefore {
         idempotency_records: after_s(0),

@@ -87,8 +87,8 @@ fn rebuild_balances(state: &State, report: &mut LedgerReport) {
     compare(report, "sum of all balances", 0, all.sum());
 }
 
-/// Checks that every payment was credited once and in full: the amount that left the settlement account for the payment is the payment's
-/// amount. Checks that each credit has a payment.
+/// Checks that every payment was credited once and in full: the entries of its credit debit the settlement account by the payment's
+/// amount. Also checks that each credit has a payment.
 fn judge_payments(state: &State, report: &mut LedgerReport) {
     let mut credited: BTreeMap<&EndToEndId, i128> = BTreeMap::new();
     for entry in state.entries.iter().filter(|entry| credits(entry)) {
@@ -107,8 +107,9 @@ fn judge_payments(state: &State, report: &mut LedgerReport) {
     }
 }
 
-/// Returns whether the entry is the settlement side of a received Pix. The money of a returned payout also leaves the settlement account.
-/// If the payout paid a charge of another account, its end-to-end id is also that of a payment. So the kind of the entry decides.
+/// Returns whether the entry debits a settlement account for a received Pix. The return of a payout debits a settlement account too, and
+/// can have the same end-to-end id: if the payout paid another merchant's charge, the payout and the payment of that charge are one Pix.
+/// So the kind of the entry decides.
 fn credits(entry: &Entry) -> bool {
     let from_settlement = matches!(entry.account, LedgerAccount::System(SystemAccount::Settlement(_), _));
     let brought = match entry.kind {

@@ -29,12 +29,12 @@ const LOG_SHOWN: u64 = 8_192;
 pub enum Engine {
     /// A file in the data folder.
     Sqlite,
-    /// A database of the server that this test process shares.
+    /// A new database on the PostgreSQL server of this test process ([`Cluster::shared`]).
     Postgres,
 }
 
 impl Engine {
-    /// Both engines.
+    /// Both engines, for tests that run once per engine.
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 }
 
@@ -60,8 +60,7 @@ struct Addresses {
 }
 
 impl Cais {
-    /// Starts the service with a minimal configuration. The built-in sandbox is the acquirer, unless
-    /// `CAIS_SANDBOX` or the variable of an acquirer is set.
+    /// Starts the service with a minimal configuration. The built-in sandbox is the acquirer.
     ///
     /// # Errors
     /// If the program cannot be built, or the service does not become ready. The error has the end of the service's log.
@@ -69,7 +68,8 @@ impl Cais {
         Self::start_with(engine, &[]).await
     }
 
-    /// Starts the service with more environment variables, such as `("CAIS_PUBLIC_URL", "…")`.
+    /// Starts the service with more environment variables, such as `("CAIS_PUBLIC_URL", "…")`. `CAIS_SANDBOX=true` is added, unless
+    /// `environment` contains `CAIS_SANDBOX` or a variable of an acquirer (`CAIS_ACQUIRERS__…`).
     ///
     /// # Errors
     /// As [`Cais::start`].
@@ -252,7 +252,7 @@ impl Cais {
         format!("http://{}", self.addresses.listen)
     }
 
-    /// Returns the data folder of the server.
+    /// Returns the folder of the service, with its log and `addresses.json`. With SQLite, the folder also has the database.
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         self.folder.path()

@@ -1,5 +1,5 @@
-//! Implements `KeyedResource` for payouts: a payout is created under an idempotency key, and holds the amount and the
-//! fee.
+//! Implements `KeyedResource` for payouts. A payout is created under an idempotency key, and its creation moves the
+//! amount and the fee to `in_transit`.
 
 use cais_domain::external_id::ExternalId;
 use cais_domain::ids::AccountId;

@@ -62,8 +62,8 @@ pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
     secret
 }
 
-/// Queues the tests or resends. If more than [`MAX_WAITING_REQUESTS`] would wait for one endpoint, queues none of them
-/// and returns [`SendAgainError::TooMany`].
+/// Queues the test deliveries or resends. If more than [`MAX_WAITING_REQUESTS`] would wait for one endpoint, queues
+/// none of them and returns [`SendAgainError::TooMany`].
 pub(super) async fn put(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, SendAgainError> {
     let put = ports.deliveries.put(new, Some(MAX_WAITING_REQUESTS)).await.map_err(StoreError::from)?;
     put.ok_or(SendAgainError::TooMany)

@@ -77,7 +77,7 @@ pub struct Credited {
     pub fee: Money,
 }
 
-/// A crypto deposit.
+/// A crypto deposit: its terms, its price and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deposit {
     /// The public identifier.
@@ -96,8 +96,9 @@ pub struct Deposit {
     pub credited: Credited,
     /// The comparison of the credited coins with the requested coins. Only coins that were credited at the rate count.
     ///
-    /// - Before the first credit, the value is `None`. The first payment in review that is too late, or has too many
-    ///   coins, changes the value to `Late` or `Overpaid`. A dismissal does not change it back.
+    /// - Before the first credit, the value is `None` until a payment goes to review because it is too late (`Late`) or
+    ///   has too many coins (`Overpaid`). The first such payment sets the value. The value stays if an operator
+    ///   dismisses the payment. The first credit replaces the value.
     /// - If a credited payment is late and no earlier credit set a value, the value is `Late`. Further credits do not
     ///   change `Late`.
     /// - If an operator set the amount of all credits, no coins can be compared. The value is then `None`, or `Late` or

@@ -125,7 +125,7 @@ pub struct SandboxDollar {
 /// Sets values of a currency at the sandbox's processor.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
+/// `VALIDATION_ERROR`, `account_suspended`; `internal_error` if the sandbox fails.
 #[utoipa::path(
     operation_id = "sandboxSetCryptoCoin",
     tag = "sandbox",
@@ -155,7 +155,7 @@ pub async fn set_coin(
 /// Sets the rate of the US dollar at the sandbox.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
+/// `VALIDATION_ERROR`, `account_suspended`; `internal_error` if the sandbox fails.
 #[utoipa::path(
     operation_id = "sandboxSetDollar",
     tag = "sandbox",

@@ -35,7 +35,7 @@ pub enum NotificationSignature {
 }
 
 impl NotificationSignature {
-    /// All kinds.
+    /// All kinds, in the order in which error messages list them.
     pub const ALL: [Self; 4] = [Self::Valid, Self::Wrong, Self::Missing, Self::Malformed];
 
     /// Returns the name in requests.
@@ -100,7 +100,7 @@ pub struct SandboxNotifications {
 /// Sets the way in which the sandbox's processor sends its notifications.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`; an error of the sandbox.
+/// `VALIDATION_ERROR`, `account_suspended`; `internal_error` if the sandbox fails.
 #[utoipa::path(
     operation_id = "sandboxSetCryptoNotifications",
     tag = "sandbox",

@@ -80,7 +80,7 @@ fn expiry(now: Timestamp, body: &mut Fields) -> Result<Option<i32>, WooviError> 
 fn until(body: &mut Fields) -> Result<Option<Timestamp>, WooviError> {
     let text = body.text("expiresDate")?;
     let parsed = text.map(|text| text.parse::<Timestamp>()).transpose();
-    parsed.map_err(|_| WooviError::refused("expiresDate must be a date of ISO 8601"))
+    parsed.map_err(|_| WooviError::refused("expiresDate must be an instant of ISO 8601, such as 2026-01-31T12:00:00Z"))
 }
 
 /// Reads a customer. The name is required, and at least one of tax number, e-mail address and telephone number.

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use super::super::records::start;
 use super::write;
 
-/// Returns the change set that stores the endpoint, and reserves its address and its slot in the account.
+/// Returns the change set that stores the endpoint. The change set also reserves two values in the account: the
+/// endpoint's address and its [slot](Endpoint::slot).
 #[must_use]
 pub fn open_endpoint(endpoint: &Endpoint) -> ChangeSet {
     let reserve = |key| Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() };

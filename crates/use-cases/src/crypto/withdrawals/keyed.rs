@@ -1,5 +1,5 @@
-//! Implements `KeyedResource` for withdrawals: a withdrawal is created under an idempotency key, and holds the amount
-//! and the fee.
+//! Implements `KeyedResource` for withdrawals. A withdrawal is created under an idempotency key, and its creation moves
+//! the amount and the fee to `in_transit`.
 
 use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalStatus};
 use cais_domain::external_id::ExternalId;
@@ -56,7 +56,8 @@ impl KeyedResource for Withdrawal {
         Ok(Some((after, change)))
     }
 
-    /// Verifies the withdrawal after the commit of the reply, which has stored the id of its batch at the processor.
+    /// Verifies the withdrawal at the processor. The verification needs the id of the processor's batch, which the
+    /// commit before this step has stored.
     async fn follow_up(self, ports: &Ports, reply: &Self::Reply) -> Result<(), StoreError> {
         if let UpstreamResult::Known(upstream) = reply {
             verify(ports, self, upstream).await?;

@@ -12,7 +12,7 @@ use crate::texts::settings::SettingsTexts;
 /// The amount of the worked example of a fee: R$ 100.00.
 const EXAMPLE: Money = Money::from_centavos(10_000);
 
-/// Returns the title of a change.
+/// Returns the title of the page that confirms the change.
 pub(crate) const fn title(change: &AccountChange, language: Language) -> &'static str {
     let t = OperatorTexts::of(language);
     match change {
@@ -27,7 +27,7 @@ pub(crate) const fn title(change: &AccountChange, language: Language) -> &'stati
     }
 }
 
-/// Returns the labels and values of a change.
+/// Returns the labels and values that the page shows for the change. A change without values returns an empty list.
 pub(crate) fn details(change: &AccountChange, language: Language) -> Vec<(&'static str, String)> {
     let (t, money) = (OperatorTexts::of(language), |amount| brl(amount, language));
     match change {

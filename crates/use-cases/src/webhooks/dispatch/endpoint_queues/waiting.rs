@@ -26,7 +26,7 @@ impl EndpointClass {
     }
 }
 
-/// The waiting queues.
+/// One list of waiting queues for each class. `present` has the queues of all three lists.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     healthy: VecDeque<EndpointQueue>,
@@ -50,7 +50,7 @@ impl Waiting {
         }
     }
 
-    /// Returns whether the list of the class is empty.
+    /// Returns whether no queue of the class waits.
     pub(super) fn is_empty(&mut self, class: EndpointClass) -> bool {
         self.row(class).is_empty()
     }
