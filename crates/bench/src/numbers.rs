@@ -28,6 +28,19 @@ pub fn ratio(value: f64, unit: f64) -> f64 {
     if unit > 0.0 { value / unit } else { 0.0 }
 }
 
+/// Returns the digits of a whole number with a comma before each group of three.
+#[must_use]
+pub fn grouped(digits: &str) -> String {
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && digits.len().saturating_sub(index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// The results of several rounds of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rounds {

@@ -12,7 +12,7 @@ use crate::CALLERS;
 use crate::database::{Engine, Postgres};
 use crate::http::{Load, Outcome};
 use crate::latency::Latencies;
-use crate::numbers::{Rounds, count, per_second};
+use crate::numbers::{Rounds, count, grouped, per_second};
 use crate::process::{Meter, mean};
 use crate::report::Line;
 use crate::run_size::RunSize;
@@ -95,10 +95,11 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let credited = service.credited().await?;
     ensure!(credited == expected, "{credited} centavos are credited of {expected}");
     service.stop_and_verify()?;
-    let what = "crypto deposits called back and credited";
+    let what = "crypto deposits credited after their notifications";
     let credits =
         Line::new(LEVEL, engine.name(), what, per_second(count(wanted), took), RATE).busy(busy).note(format!(
-            "{wanted} deposits; measured from the first payment to the last credit; the sandbox confirms a payment after 1 s"
+            "{} deposits; measured from the first payment to the last credit; the sandbox confirms a payment after 1 s",
+            grouped(&wanted.to_string())
         ));
     Ok(vec![quotes, creations, credits])
 }

@@ -13,7 +13,7 @@ use crate::clock;
 use crate::database::{self, Engine, Postgres};
 use crate::http::Load;
 use crate::latency::Latencies;
-use crate::numbers::{Rounds, count};
+use crate::numbers::{Rounds, count, grouped};
 use crate::process::{Cores, Meter, mean};
 use crate::receiver::Receiver;
 use crate::report::{Line, Target};
@@ -75,19 +75,19 @@ pub(super) async fn measure(
     let line = Line::of_rounds(
         LEVEL,
         engine.name(),
-        &format!("POST /v1/charges with {deliveries} webhooks due"),
+        &format!("POST /v1/charges with {} webhooks due", grouped(&deliveries.to_string())),
         Rounds::of(&with.rates),
         RATE,
     )
-    .beside("none due", Rounds::of(&without.rates))
+    .beside("none due:", Rounds::of(&without.rates))
     .waited(with.latencies.percentiles())
     .busy(mean(&with.busy))
     .note(format!("{hung} attempts at {MANY} endpoints that accept connections and never answer"))
     .note(format!("cores busy without callers: {}", busy_text(&hum)))
-    .note(format!("cores busy without the backlog: {}", busy_text(&mean(&without.busy))))
+    .note(format!("cores busy in the rounds without a backlog: {}", busy_text(&mean(&without.busy))))
     .note(format!(
         "all {} answers were 201, and their charges are stored",
-        with.created.saturating_add(without.created)
+        grouped(&with.created.saturating_add(without.created).to_string())
     ));
     Ok(judged(line, engine, Target::AtLeast(WANTED)))
 }

@@ -20,7 +20,7 @@ use super::{LEVEL, MANY, RATE, judged, parties, preload};
 use crate::clock;
 use crate::database::{Engine, MeasuredDatabase, Postgres};
 use crate::latency::{Latencies, Percentiles};
-use crate::numbers::{Rounds, count, per_second};
+use crate::numbers::{Rounds, count, grouped, per_second};
 use crate::process::{Cores, Meter, mean};
 use crate::report::{Line, Target};
 use crate::run_size::RunSize;
@@ -73,16 +73,17 @@ pub(super) async fn measure(
     );
     queue.store.close().await;
     let line = |series: Series, what: &str| series.line(engine, what);
-    let claimed =
-        line(claimed, "deliveries claimed, of 100 endpoints").note("no delivery claimed twice within one lease");
-    let delivered = line(delivered, "deliveries claimed and finished, of 100 endpoints")
-        .note(format!("afterwards {finished} are `succeeded`, with one attempt each"));
+    let claimed = line(claimed, "deliveries of 100 endpoints claimed").note("no delivery claimed twice in a round");
+    let delivered = line(delivered, "deliveries of 100 endpoints claimed, outcomes recorded").note(format!(
+        "afterwards {} deliveries are `succeeded`, with one attempt each",
+        grouped(&finished.to_string())
+    ));
     Ok(vec![
         judged(claimed, engine, Target::AtLeast(WANTED)),
         delivered,
-        Line::new(LEVEL, engine.name(), "search for due queues, 100 endpoints", looks.p50_ms, " ms")
+        Line::new(LEVEL, engine.name(), "search for endpoints with due deliveries, 100 of 100", looks.p50_ms, " ms")
             .waited(looks)
-            .note(format!("median of {LOOKS} searches; {} deliveries due", queue.due)),
+            .note(format!("median of {LOOKS} searches; {} deliveries due", grouped(&queue.due.to_string()))),
         many_queues(engine, server).await?,
     ])
 }
@@ -118,7 +119,7 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
     }
     store.close().await;
     let looks = waits.percentiles();
-    let what = format!("search for due queues, {QUEUES} queues");
+    let what = format!("search for endpoints with due deliveries, {DUE_QUEUES} of {}", grouped(&QUEUES.to_string()));
     let note = format!("median of {LOOKS} searches; {DUE_QUEUES} deliveries due");
     Ok(Line::new(LEVEL, engine.name(), &what, looks.p50_ms, " ms").waited(looks).note(note))
 }

@@ -10,7 +10,7 @@ use super::endpoints::{apart, register};
 use super::tally::Tally;
 use super::{LEVEL, RATE, judged, parties, preload};
 use crate::database::{self, Engine, Postgres};
-use crate::numbers::{count, per_second};
+use crate::numbers::{count, grouped, per_second};
 use crate::process::Meter;
 use crate::receiver::Receiver;
 use crate::report::{Line, Target};
@@ -55,8 +55,10 @@ pub(super) async fn measure(
         many => format!("webhooks to {many} endpoints"),
     };
     let line = Line::new(LEVEL, engine.name(), &what, rate, RATE).busy(busy).note(format!(
-        "all {events} arrived with a valid signature and are `succeeded`; {} attempts sent, {} received",
-        tally.attempts, progress.arrived
+        "all {} arrived with a valid signature and are `succeeded`; {} attempts recorded, {} received",
+        grouped(&events.to_string()),
+        grouped(&tally.attempts.to_string()),
+        grouped(&progress.arrived.to_string())
     ));
     Ok(judged(line, engine, Target::AtLeast(WANTED)))
 }

@@ -11,7 +11,7 @@ use super::tally::Tally;
 use super::{LEVEL, MANY, judged, percentiles};
 use crate::database::{Engine, Postgres};
 use crate::http::{Connection, Load};
-use crate::numbers::{Rounds, count};
+use crate::numbers::{Rounds, count, grouped};
 use crate::receiver::{Receiver, Taken};
 use crate::report::{Line, Target};
 use crate::requests::{Created, creators, pay};
@@ -49,10 +49,10 @@ pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: us
     service.stop_and_verify()?;
     let tally = Tally::of_database(&service.database, 1).await?;
     ensure!(tally == Tally { succeeded: count(payments), others: 0, attempts: count(payments) }, "{tally:?}");
-    let line = Line::new(LEVEL, engine.name(), "webhook of a payment, idle service, p99", waits.p99_ms, " ms")
+    let line = Line::new(LEVEL, engine.name(), "webhook latency without other load, p99", waits.p99_ms, " ms")
         .waited(waits)
         .note(format!(
-            "{payments} payments one by one; measured from the instant in the event, which is before its commit"
+            "{payments} payments one by one; measured from the instant in the event, which is set before the commit"
         ));
     Ok(judged(line, engine, Target::AtMost(AT_ONCE_MS)))
 }
@@ -76,14 +76,15 @@ pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, sec
     ensure!(dead.progress.hung >= count(HANGING), "only {} attempts hung", dead.progress.hung);
     service.kill_and_verify()?;
     let (calm, waits) = (percentiles(calm.waits_us.concat()), percentiles(dead.waits_us.concat()));
-    let what = format!("webhook while {HANGING} of {MANY} endpoints hang, p99 of the others");
+    let what = format!("webhook latency, {HANGING} of {MANY} endpoints hang, p99 of the others");
     let line = Line::new(LEVEL, engine.name(), &what, waits.p99_ms, " ms")
-        .beside("none hangs", Rounds::of(&[calm.p99_ms]))
+        .beside("none hangs:", Rounds::of(&[calm.p99_ms]))
         .waited(waits)
-        .note(format!("{STEADY_PER_SECOND} payments per second, each event published to all endpoints of its account"))
+        .note(format!("{STEADY_PER_SECOND} payments per second; each event is sent to all endpoints of its account"))
         .note(format!(
-            "{} webhooks arrived within {} s; {} requests hung",
-            dead.progress.distinct, seconds, dead.progress.hung
+            "in {seconds} s of payments {} webhooks arrived, {} requests hung",
+            grouped(&dead.progress.distinct.to_string()),
+            dead.progress.hung
         ))
         .note(format!("p50 {:.1} ms while no endpoint hung", calm.p50_ms));
     Ok(judged(line, engine, Target::AtMost(TIMES)))

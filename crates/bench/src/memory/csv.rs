@@ -11,7 +11,7 @@ use super::{IDLE, LEVEL};
 use crate::activity::{Calendar, fill};
 use crate::database::{self, Engine, Postgres};
 use crate::http::{download, get_csv};
-use crate::numbers::{count, per_second, ratio, real};
+use crate::numbers::{count, grouped, per_second, ratio, real};
 use crate::process::resident_mib;
 use crate::report::{Line, Target};
 use crate::run_size::RunSize;
@@ -46,23 +46,24 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, size: Run
         let pause = if number.saturating_add(1) == sent { PAUSE } else { Duration::ZERO };
         let file = read(&service, number, rows, pause).await?;
         let line = |what: &str, value, unit| Line::new(LEVEL, engine.name(), what, value, unit);
+        let length = grouped(&rows.to_string());
         if pause == PAUSE {
             let mib = ratio(real(file.bytes), 1024.0 * 1024.0);
             let Watched { idle, peak, .. } = file;
             lines.push(
-                line("memory above idle while a statement is sent as CSV", peak - idle, " MiB")
+                line("memory growth while a statement is sent as CSV", peak - idle, " MiB")
                     .wanting(Target::AtMost(50.0))
-                    .note(format!("file of {rows} lines and {mib:.0} MiB; memory from {idle:.1} to {peak:.1} MiB")),
+                    .note(format!("file of {length} lines and {mib:.0} MiB; memory from {idle:.1} to {peak:.1} MiB")),
             );
         }
         lines.push(
             line(
-                &format!("lines of a statement of {rows} lines, sent as CSV"),
+                &format!("lines sent as CSV, statement of {length} lines"),
                 per_second(count(rows), file.elapsed),
                 "/s",
             )
             .wanting(Target::AtLeast(WANTED))
-            .note(format!("all {rows} lines arrived in {:.2} s; tables never analyzed", file.elapsed.as_secs_f64())),
+            .note(format!("all {length} lines arrived in {:.2} s; tables never analyzed", file.elapsed.as_secs_f64())),
         );
     }
     Ok(lines)

@@ -9,6 +9,7 @@ use cais_testkit::builders::{fresh, in_status};
 
 use super::{READS, ROWS, SHORT, compare};
 use crate::database::{Engine, MeasuredDatabase, Postgres};
+use crate::numbers::grouped;
 use crate::report::Line;
 use crate::store::{changes, seed};
 
@@ -28,6 +29,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
             page(&persistence, *account, from_middle.then_some(*middle)).await
         };
         let line = compare(what, engine, &lists, read).await?;
+        let long = grouped(&long.to_string());
         lines.push(line.note(format!("list of {long} charges; median of {READS} reads of each list, in turn")));
     }
     persistence.close().await;

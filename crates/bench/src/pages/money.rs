@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::{READS, ROWS, SHORT, compare};
 use crate::activity::{Calendar, fill};
 use crate::database::{self, Engine, MeasuredDatabase, Postgres};
+use crate::numbers::grouped;
 use crate::report::Line;
 
 /// An account, and a UUID between the older and the newer half of its records.
@@ -32,7 +33,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
     let lists = [filled(&persistence, &calendar, SHORT).await?, filled(&persistence, &calendar, long).await?];
     let mut lines = Vec::new();
     if engine == Engine::Postgres {
-        lines.extend(pages(&persistence, engine, &lists, long, ", never analyzed").await?);
+        lines.extend(pages(&persistence, engine, &lists, long, ", tables never analyzed").await?);
     }
     // Gathers statistics, which new tables do not have, unlike tables in use.
     database.run("VACUUM ANALYZE entries, charges, payouts, refunds")?;
@@ -49,19 +50,20 @@ async fn pages(
     long: usize,
     state: &str,
 ) -> Result<Vec<Line>> {
-    let mut lines = Vec::new();
+    let (mut lines, long) = (Vec::new(), grouped(&long.to_string()));
     for (which, from_middle) in [("first", false), ("middle", true)] {
         let read =
             async |(account, middle): &List| statement(persistence, *account, from_middle.then_some(*middle)).await;
-        let line = compare(&format!("{which} page of 50 of the statement{state}"), engine, lists, read).await?;
-        lines.push(line.note(format!("list of {long} lines; median of {READS} reads of each list, in turn")));
+        let line = compare(&format!("{which} page of 50 lines of the statement{state}"), engine, lists, read).await?;
+        lines.push(line.note(format!("statement of {long} lines; median of {READS} reads of each list, in turn")));
     }
     for (which, from_middle) in [("first", false), ("middle", true)] {
         let read =
             async |(account, middle): &List| timeline(persistence, *account, from_middle.then_some(*middle)).await;
-        let line = compare(&format!("{which} page of 50 of the timeline{state}"), engine, lists, read).await?;
-        let note =
-            format!("list of {long} charges, payouts and split credits; median of {READS} reads of each list, in turn");
+        let line = compare(&format!("{which} page of 50 rows of the timeline{state}"), engine, lists, read).await?;
+        let note = format!(
+            "timeline of {long} charges, payouts and split credits; median of {READS} reads of each list, in turn"
+        );
         lines.push(line.note(note));
     }
     Ok(lines)

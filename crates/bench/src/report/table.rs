@@ -1,7 +1,7 @@
 //! A report as a Markdown table, readable in a terminal.
 
 use super::{Line, Target};
-use crate::numbers::ratio;
+use crate::numbers::{grouped, ratio};
 
 const HEAD: [&str; 8] = ["level", "database", "what", "measured", "beside it", "ratio", "target", ""];
 
@@ -80,23 +80,12 @@ fn figure(value: f64, spread: Option<(f64, f64)>, unit: &str) -> String {
 /// otherwise two. More digits would only look exact.
 fn number(value: f64) -> String {
     if value >= 100.0 || value.fract() == 0.0 {
-        thousands(&format!("{value:.0}"))
+        grouped(&format!("{value:.0}"))
     } else if value >= 10.0 {
         format!("{value:.1}")
     } else {
         format!("{value:.2}")
     }
-}
-
-fn thousands(digits: &str) -> String {
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && digits.len().saturating_sub(index) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn remark(line: &Line) -> Option<String> {

@@ -16,7 +16,7 @@ use crate::bare;
 use crate::database::{self, Engine, Postgres};
 use crate::http::{Connection, Load, Outcome, Script, get};
 use crate::latency::Latencies;
-use crate::numbers::{Rounds, count};
+use crate::numbers::{Rounds, count, grouped};
 use crate::process::{Cores, Meter, mean};
 use crate::report::{Line, Target};
 use crate::run_size::RunSize;
@@ -82,7 +82,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     ensure!(stored == count(created.len()), "{stored} charges are stored of {} answered with 201", created.len());
     let creations = creations
         .line(engine, "POST /v1/charges, 64 connections")
-        .note(format!("no error; all {stored} answers were 201, and their charges are stored"));
+        .note(format!("all {} answers were 201, and their charges are stored", grouped(&stored.to_string())));
     Ok(vec![
         match engine {
             Engine::Postgres => creations.wanting(Target::AtLeast(ALL_OF_PIX)),
@@ -93,8 +93,8 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
             .line(engine, "GET /v1/charges/{id}, 64 connections")
             .beside("bare handler", Rounds::of(&bare.rates))
             .wanting(Target::AtLeast(0.4))
-            .note(format!("{wanted} paid charges in turn, {bytes} bytes each"))
-            .note(format!("cores busy with the bare handler: {}", busy_text(&mean(&bare.busy)))),
+            .note(format!("{} paid charges in turn, {bytes} bytes each", grouped(&wanted.to_string())))
+            .note(format!("cores busy in the rounds of the bare handler: {}", busy_text(&mean(&bare.busy)))),
     ])
 }
 
@@ -125,7 +125,7 @@ impl Series {
 
 fn paying_line<S>(engine: Engine, paying: Outcome<S>, busy: Vec<Cores>) -> Line {
     let rate = paying.rate();
-    let what = "POST /v1/sandbox/charges/{id}/pay, to the credit";
+    let what = "POST /v1/sandbox/charges/{id}/pay, until the credit";
     Line::new(LEVEL, engine.name(), what, rate, RATE).waited(paying.latencies.percentiles()).busy(busy)
 }
 

@@ -12,7 +12,7 @@ use futures_util::future::try_join_all;
 
 use super::callers::{Called, call};
 use super::changes;
-use crate::numbers::count;
+use crate::numbers::{count, grouped};
 use crate::window::Until;
 
 /// The number of accounts that the creations use in turn.
@@ -127,7 +127,7 @@ impl Ours {
         ensure!(visible == self.created, "{visible} charges of {} creations", self.created);
         let paid = count_charges(&self.store, self.hot).await?;
         ensure!(paid == self.confirmed, "{paid} charges of {} payments", self.confirmed);
-        let (created, confirmed) = (self.created, self.confirmed);
+        let [created, confirmed] = [self.created, self.confirmed].map(|number| grouped(&number.to_string()));
         Ok(format!(
             "afterwards {created} creations and {confirmed} payments counted; ledger rebuilt without a difference"
         ))

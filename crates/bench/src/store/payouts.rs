@@ -14,7 +14,7 @@ use super::payout_changes::{AMOUNT, FEE, FUNDS, complete, fund, hold, new_payout
 use super::pgbench::Pgbench;
 use super::{Series, metered, parties};
 use crate::database::{Engine, MeasuredDatabase, Postgres};
-use crate::numbers::count;
+use crate::numbers::{count, grouped};
 use crate::report::{Line, Target};
 use crate::run_size::RunSize;
 use crate::window::Until;
@@ -99,6 +99,7 @@ impl Payouts {
         ensure!(found == left, "{found:?} is left where {left:?} was expected");
         let completed = self.completed().await?;
         ensure!(completed == sent, "{completed} completed payouts of {sent}");
+        let sent = grouped(&sent.to_string());
         Ok(format!("afterwards {sent} completed payouts counted; ledger rebuilt without a difference"))
     }
 

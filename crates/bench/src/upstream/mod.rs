@@ -16,7 +16,7 @@ use crate::clock::now;
 use crate::database::{self, Engine, Postgres};
 use crate::http::Load;
 use crate::latency::Latencies;
-use crate::numbers::{count, per_second};
+use crate::numbers::{count, grouped, per_second};
 use crate::process::Meter;
 use crate::report::{Line, Target};
 use crate::requests::{Created, creators_of};
@@ -73,7 +73,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let busy = meter.stop()?;
     let rate = creations.rate();
     let mut created: Vec<Created> = creations.scripts.into_iter().flat_map(|script| script.created).collect();
-    let what = format!("POST /v1/charges at {LATENCY_MS} ms, {CALLERS} connections");
+    let what = format!("POST /v1/charges, {LATENCY_MS} ms delay, {CALLERS} connections");
     let mut lines =
         vec![Line::new(LEVEL, engine.name(), &what, rate, "/s").waited(creations.latencies.percentiles()).busy(busy)];
 
@@ -92,9 +92,12 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let busy = meter.stop()?;
     paying.await?.and_then(crate::http::Outcome::clean)?;
     let until = now();
-    let what = format!("payments called back and credited at {LATENCY_MS} ms");
+    let what = format!("payments credited after their callbacks, {LATENCY_MS} ms delay");
     let line = Line::new(LEVEL, engine.name(), &what, per_second(count(paid.len()), took), "/s").busy(busy);
-    let line = line.note(format!("{} payments; measured from the first payment to the last credit", paid.len()));
+    let line = line.note(format!(
+        "{} payments; measured from the first payment to the last credit",
+        grouped(&paid.len().to_string())
+    ));
     lines.push(target(line, Target::AtLeast(1_500.0)));
 
     let meter = Meter::start(&parties)?;
@@ -117,12 +120,12 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
         waits.record(Duration::try_from(wait).unwrap_or_default());
     }
     let waits = waits.percentiles();
-    let what = format!("credit after its payment at {LATENCY_MS} ms, {STEADY_RATE} payments/s, p99");
+    let what = format!("time from payment to credit, {LATENCY_MS} ms delay, {STEADY_RATE} payments/s, p99");
     let line = Line::new(LEVEL, engine.name(), &what, waits.p99_ms, " ms").waited(waits).busy(busy);
     let line = line.note(format!("while {created:.0} charges per second were created"));
     lines.push(target(line, Target::AtMost(2_000.0)));
 
-    let what = format!("POST /v1/payouts at {LATENCY_MS} ms, {CALLERS} connections");
+    let what = format!("POST /v1/payouts, {LATENCY_MS} ms delay, {CALLERS} connections");
     let line = Line::new(LEVEL, engine.name(), &what, payouts.rate(), "/s");
     lines.push(line.waited(payouts.latencies.percentiles()).busy(payouts_busy));
     let stored = credits(&service.database, from, steady_until).await?.len();
