@@ -25,32 +25,32 @@ macro_rules! alerts {
 
 alerts! {
     ACQUIRER_FILES_UNUSABLE = "acquirer_files_unusable",
-        "A changed certificate or secret file of an acquirer cannot be used. Calls use the previous content until the service restarts.",
-        "Read `cause` in the line and correct the file. The service reads it again within seconds.";
+        "A changed certificate or secret file of an acquirer cannot be used. Until the file is corrected, calls use the previous content, and a restart fails.",
+        "Read `cause` in the line and correct the file. The service reads the corrected file within seconds.";
     CALLBACK_ADDRESS_REJECTED = "callback_address_rejected",
         "A callback with the right secret path came from an IP address outside of `callback_addresses`. The callback is rejected; payments are found by polling meanwhile.",
         "Compare the IP address (`client`) with the acquirer's present ones, and `trusted_proxies` with your proxies. If the IP address is not the acquirer's, raise `callback_generation`: the secret callback address may have leaked.";
     CALLBACK_REGISTRATION_FAILED = "callback_registration_failed",
         "An acquirer refuses our callback address, or Efí refuses payouts because our Pix key has no callback address there. Payments are found by polling meanwhile.",
-        "Check `public_url`, and at the acquirer the application's permissions and the certificate. Registration is retried until it succeeds; after a removal at the acquirer, restart the service.";
+        "Check `public_url`, and at the acquirer the application's permissions and the certificate. Registration is retried until it succeeds. If the registered address was removed at the acquirer later, restart the service.";
     CALLBACK_SIGNATURE_INVALID = "callback_signature_invalid",
         "The signature of a callback of an acquirer or of the crypto processor is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
-        "Compare `webhook_public_key_file`, `webhook_hmac_secret` or the processor's `ipn_secret` with the sender's present key. If the key is right, raise `callback_generation`: the callback address may have leaked.";
+        "Compare `webhook_public_key_file`, `webhook_hmac_secret` or the processor's `ipn_secret` with the sender's present key. If an acquirer's key is right, raise its `callback_generation`: the callback address may have leaked.";
     CALLBACK_UNMATCHED = "callback_unmatched",
         "A callback matches no charge, payout, infraction or crypto deposit. Money may have arrived without a matching charge.",
         "Run `cais callback list` and look the txid up at the acquirer. Run `cais callback retry ntc_…` once the acquirer shows the payment.";
     CALLBACK_UNREADABLE = "callback_unreadable",
         "Some items of a callback cannot be read. The other items are processed.",
-        "Compare the day with the acquirer by `cais reconcile`. Report the form of the callback as a defect.";
+        "Run `cais reconcile` for the day of the callback. Report the form of the callback as a defect.";
     CALLBACKS_FULL = "callbacks_full",
         "An acquirer has 100,000 open callbacks. Further callbacks are answered 503 until some are processed.",
         "Check the acquirer's status page and `cais_acquirer_breaker_state`: callbacks stay open while the acquirer cannot be read. If the acquirer answers, raise `callback_generation`: the callback address may have leaked.";
     CLOCK_SKEW = "clock_skew",
         "The clock of a node, of the database or of an acquirer is or was wrong. Charges may expire late, and scheduled work may start late.",
-        "Compare the clocks of the nodes and the database with a time server. Releases of `pending` money follow the node's clock alone.";
+        "Compare the clocks of the nodes and the database with a time server. The node's clock alone decides when `pending` money is released.";
     CRYPTO_DEPOSIT_CONTRADICTED = "crypto_deposit_contradicted",
         "The processor's record of a deposit contradicts ours: its order, its address, or its outcome after a credit. The record is not applied.",
-        "Look the payment up at the processor. After a return to the payer, agree on the amount with the merchant.";
+        "Look the payment up at the processor. If the coins were returned to the payer, agree on the amount with the merchant.";
     CRYPTO_DEPOSIT_NEEDS_REVIEW = "crypto_deposit_needs_review",
         "Coins arrived for a deposit and cannot be credited automatically: another currency, a payment over an hour late, an unfinished payment, more than twice the requested coins, a refunded deposit, or a payment that was dismissed before. Or the processor shows fewer coins than were credited. The payment waits for a decision.",
         "Look the payment up at the processor. Then run `cais crypto review resolve-payment ID` with `--at-rate`, `--credit` or `--dismiss`, or decide at `/operator/crypto`.";
@@ -58,11 +58,11 @@ alerts! {
         "The processor has not shown an overdue deposit for ten minutes. The deposit stays open, and no coins are credited meanwhile.",
         "Look the payment up at the processor. A changed API key hides older payments.";
     CRYPTO_RATE_JUMPED = "crypto_rate_jumped",
-        "The rate of a currency is more than twice, or less than half, the rate of its newest quote (`last`, of the time `last_at`). After a day, the limits are five times and a fifth. Quotes of the currency are refused while the rate is outside the limits. The alert is repeated for each refused quote.",
+        "The rate of a currency is more than twice, or less than half, the rate of its newest quote (`last`, of the time `last_at`). If that quote is older than a day, the limits are five times and a fifth of its rate. Quotes of the currency are refused while the rate is outside the limits. The alert is repeated for each refused quote.",
         "Compare the price at the processor and the Central Bank's rate with the market. Report a wrong price to its source. If the new rate is right, run `cais crypto rate accept`.";
     CRYPTO_USD_RATE_OLD = "crypto_usd_rate_old",
-        "The Central Bank's rate of the US dollar is older than a weekend with one holiday. Quotes still use the rate, until it is six days old.",
-        "Compare the rate with the Central Bank's page of PTAX. Around Carnival and Christmas the age is normal. Otherwise disable `crypto_in` and `crypto_out`, or raise the spread, until a new rate is published.";
+        "The Central Bank's newest rate of the US dollar is over four days and six hours old: older than after a weekend with one holiday. Quotes use the rate until it is six days old.",
+        "Compare the rate with the Central Bank's page of PTAX. Around Carnival and Christmas such an age is normal. Otherwise disable `crypto_in` and `crypto_out`, or raise the spread, until a new rate is published.";
     CRYPTO_WITHDRAWAL_CONTRADICTED = "crypto_withdrawal_contradicted",
         "The processor's record of a withdrawal contradicts ours: its coins, its address, its batch, or its outcome after a final state.",
         "Look the withdrawal up at the processor, by its id, and agree on the difference with the merchant.";
@@ -70,8 +70,8 @@ alerts! {
         "The processor reports an error of a withdrawal, or has not shown the withdrawal for ten minutes. The withdrawal stays `processing` and its money stays held.",
         "Look the withdrawal up at the processor, by its id, and at the chain. Ask the processor's support before you decide `failed`. Then run `cais crypto review resolve cwd_…` with `--outcome sent` or `--outcome failed`, or decide at `/operator/crypto`.";
     CRYPTO_WITHDRAWAL_UNVERIFIED = "crypto_withdrawal_unverified",
-        "A created withdrawal could not be verified for ten minutes. The processor rejects the withdrawal after an hour, and its money becomes available again.",
-        "Compare `totp_secret` with the processor's account, and the clock with a time server.";
+        "A created withdrawal could not be verified for ten minutes. An hour after its creation the processor rejects an unverified withdrawal. The held money then becomes available again.",
+        "Compare `totp_secret` with the processor's account, and the node's clock with a time server.";
     DATABASE_LANGUAGE = "database_language",
         "PostgreSQL's messages are not in English. Some conflicts are not recognized, and their callers receive errors.",
         "Set `lc_messages` to `C` for the role or the database.";
@@ -80,7 +80,7 @@ alerts! {
         "Look the infraction up at the acquirer, before its deadline.";
     DEFENSE_REFUSED = "defense_refused",
         "The acquirer refused a defense. The infraction is undefended again.",
-        "Read `why`. Ask the merchant for another defense before the deadline.";
+        "Read `reason` in the line. Ask the merchant for another defense before the deadline.";
     ENDPOINT_DISABLED = "endpoint_disabled",
         "A webhook endpoint was disabled: its receiver answered 410, or failed for five days. The merchant receives no webhooks at this endpoint.",
         "Inform the merchant, who enables the endpoint again with `PATCH /v1/webhook-endpoints/{id}`.";
@@ -98,7 +98,7 @@ alerts! {
         "Compare the infraction with the acquirer's record of it, and agree on the difference with the acquirer.";
     INFRACTION_LIST_INCOMPLETE = "infraction_list_incomplete",
         "An acquirer's list of infractions has unreadable rows, or more pages than are read. Infractions may be missing.",
-        "Compare the acquirer's list with `cais infraction list`. Report the row as a defect.";
+        "Compare the acquirer's list with `cais infraction list`. Report an unreadable row as a defect.";
     INFRACTION_NEEDS_REVIEW = "infraction_needs_review",
         "An infraction cannot be decided from the acquirer's records: a return is unexplained or missing, or a reopening was not seen. Its money stays blocked.",
         "Run `cais infraction show ID` and compare the Pix with the acquirer's statement. Decide by `cais infraction resolve ID` or at `/operator/infractions`.";
@@ -106,13 +106,13 @@ alerts! {
         "An infraction has been open for more than 90 days, and its acquirer does not list it. Its money stays blocked.",
         "Ask the acquirer for the outcome.";
     INFRACTION_SHORTFALL = "infraction_shortfall",
-        "An infraction was lost, and less money was blocked than its amount.",
+        "An infraction was lost, and the blocked money was less than its amount.",
         "Agree on the difference with the merchant.";
     INFRACTION_UNDEFENDED = "infraction_undefended",
         "An infraction has no defense 48, 24 or 6 hours before its deadline. Undefended infractions are usually lost.",
         "Inform the merchant.";
     INFRACTION_UNMATCHED = "infraction_unmatched",
-        "An infraction is about a Pix that was not credited here. Another system uses the acquirer's account, or a payment was lost.",
+        "An infraction is about a Pix that was not credited here. Either another system uses the acquirer's account, or a payment was not credited.",
         "Look the end-to-end id up at the acquirer.";
     PANIC = "panic",
         "A part of the service panicked and was started again. Unfinished work is done again.",
@@ -133,11 +133,11 @@ alerts! {
         "An acquirer refuses a payout that may have been executed, or has not shown the payout for ten minutes. The payout stays `processing` and its money stays held.",
         "Look the payout up at the acquirer, by its instruction id (the payout id without `pyt_`).";
     PAYOUT_RETURN_UNCREDITED = "payout_return_uncredited",
-        "A reported return of a payout cannot be credited, its acquirer does not confirm it, or its id belongs to another payout or to a refund.",
+        "A reported return of a payout was not credited. The payout's state or amount excludes the return, the acquirer does not confirm the return, or the return's id is unreadable or belongs to another payout or to a refund.",
         "Look the return up at the acquirer. If it is the return of a completed payout, run `cais payout credit-return`; otherwise agree on the amount with the merchant.";
     RATE_LIMITS_NOT_SHARED = "rate_limits_not_shared",
         "Redis cannot be reached. Each node counts its own requests only, so an API key may use its whole limit at each node.",
-        "Check Redis and the network. Nodes reconnect within seconds.";
+        "Check Redis and the network. Nodes reconnect within seconds after Redis answers again.";
     RECONCILE_DIFFERENCE = "reconcile_difference",
         "The ledger differs from an acquirer or from the crypto processor. The service does not correct the difference, because that could move money twice.",
         "The line shows both values (`ours`, `theirs`). Compare them with the statement of the acquirer or processor.";

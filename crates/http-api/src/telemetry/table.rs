@@ -83,7 +83,7 @@ pub const METRICS: &[Metric] = &[
         "cais_acquirer_drained_open_orders",
         Gauge,
         "acquirer, kind",
-        "Open orders at a drained acquirer, each kind counted to 100,000.",
+        "Open orders at a drained acquirer; each kind counted to 100,000.",
     ),
     row("cais_acquirer_request_seconds", Histogram(REMOTE_S), "acquirer, operation", "Duration of calls to acquirers."),
     row(
@@ -116,7 +116,7 @@ pub const METRICS: &[Metric] = &[
         "Change sets that were refused because the queue of the committer was full.",
     ),
     row("cais_commit_retries_total", Counter, "", "Batches that were repeated after an error of the database."),
-    row("cais_commit_seconds", Histogram(COMMIT_S), "", "Duration of a batch from its begin to its end."),
+    row("cais_commit_seconds", Histogram(COMMIT_S), "", "Duration of a batch from its start to its end."),
     row(
         "cais_commit_set_aside_total",
         Counter,
@@ -135,9 +135,9 @@ pub const METRICS: &[Metric] = &[
         "cais_crypto_reviews_open",
         Gauge,
         "kind",
-        "Crypto withdrawals and payments that wait for a decision of an operator, up to 200 of each.",
+        "Crypto withdrawals and payments that wait for a decision of an operator; each kind counted to 200.",
     ),
-    row("cais_db_pool_idle", Gauge, "", "Idle connections of the read pool, as the last read left them."),
+    row("cais_db_pool_idle", Gauge, "", "Idle connections of the read pool at the end of the last read."),
     row("cais_db_pool_in_use", Gauge, "", "Connections of the read pool that are in use."),
     row(
         "cais_db_pool_waits_total",
@@ -149,7 +149,7 @@ pub const METRICS: &[Metric] = &[
         "cais_housekeeping_last_success_timestamp_seconds",
         Gauge,
         "table",
-        "Unix time of the last removal of old rows of a table.",
+        "Unix time at which housekeeping last succeeded for a table.",
     ),
     row(
         "cais_http_connections_cut_total",
