@@ -52,7 +52,7 @@ alerts! {
         "The processor's record of a deposit contradicts ours: its order, its address, or its outcome after a credit. The record is not applied.",
         "Look the payment up at the processor. If the coins were returned to the payer, agree on the amount with the merchant.";
     CRYPTO_DEPOSIT_NEEDS_REVIEW = "crypto_deposit_needs_review",
-        "Coins arrived for a deposit and cannot be credited automatically: another currency, a payment over an hour late, an unfinished payment, more than twice the requested coins, a refunded deposit, or a payment that was dismissed before. Or the processor shows fewer coins than were credited. The payment waits for a decision.",
+        "A payment of coins needs a decision. It is in another currency than the deposit, over an hour late, unfinished, or was dismissed before. Or the deposit was refunded or never issued, more than twice the requested coins arrived, or the processor shows fewer coins than were credited.",
         "Look the payment up at the processor. Then run `cais crypto review resolve-payment ID` with `--at-rate`, `--credit` or `--dismiss`, or decide at `/operator/crypto`.";
     CRYPTO_DEPOSIT_NOT_SHOWN = "crypto_deposit_not_shown",
         "The processor has not shown an overdue deposit for ten minutes. The deposit stays open, and no coins are credited meanwhile.",
@@ -106,13 +106,13 @@ alerts! {
         "An infraction has been open for more than 90 days, and its acquirer does not list it. Its money stays blocked.",
         "Ask the acquirer for the outcome.";
     INFRACTION_SHORTFALL = "infraction_shortfall",
-        "An infraction was lost, and the blocked money was less than its amount.",
+        "An infraction was lost, and the blocked money was less than the infraction's amount.",
         "Agree on the difference with the merchant.";
     INFRACTION_UNDEFENDED = "infraction_undefended",
         "An infraction has no defense 48, 24 or 6 hours before its deadline. Undefended infractions are usually lost.",
         "Inform the merchant.";
     INFRACTION_UNMATCHED = "infraction_unmatched",
-        "An infraction is about a Pix that was not credited here. Either another system uses the acquirer's account, or a payment was not credited.",
+        "An infraction is about a Pix that was not credited here. Either another system uses the acquirer's account, or the service missed the payment.",
         "Look the end-to-end id up at the acquirer.";
     PANIC = "panic",
         "A part of the service panicked and was started again. Unfinished work is done again.",
