@@ -172,7 +172,8 @@ pub struct SandboxControls {
 /// Pays a charge as a payer would.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`; an error of the sandbox or the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`;
+/// `internal_error` if the sandbox fails; an error of the store.
 #[utoipa::path(
     operation_id = "sandboxPayCharge",
     tag = "sandbox",

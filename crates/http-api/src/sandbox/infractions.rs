@@ -109,7 +109,8 @@ impl Resolution {
 /// Disputes the Pix that paid a charge, and returns the new infraction.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`;
+/// `internal_error` if the sandbox fails; an error of the store.
 #[utoipa::path(
     operation_id = "sandboxOpenInfraction",
     tag = "sandbox",
@@ -158,7 +159,7 @@ pub async fn open_infraction(
 /// Resolves an infraction at the sandbox, and returns the infraction in its new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `invalid_state`; an error of the sandbox or the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `invalid_state`; `internal_error` if the sandbox fails; an error of the store.
 #[utoipa::path(
     operation_id = "sandboxResolveInfraction",
     tag = "sandbox",

@@ -88,7 +88,8 @@ fn step(node: &Node<'_>) -> Result<PaymentStep, Problem> {
 /// Sends coins to the address of a deposit as a payer would.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`;
+/// `internal_error` if the sandbox fails; an error of the store.
 #[utoipa::path(
     operation_id = "sandboxPayCryptoDeposit",
     tag = "sandbox",

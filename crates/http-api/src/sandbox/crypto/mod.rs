@@ -149,7 +149,8 @@ pub trait SimulatedProcessor: Send + Sync {
 /// Runs a step of the simulated processor.
 ///
 /// # Errors
-/// `invalid_state` if the processor refuses the step in the current state; the other errors of the sandbox.
+/// `invalid_state` if the processor refuses the step in the current state; `VALIDATION_ERROR` for a value out of range; `internal_error`
+/// if the sandbox fails.
 async fn simulate(step: impl FnOnce() -> Result<(), InstitutionError> + Send + 'static) -> Result<(), ApiError> {
     blocking(|| Ok(step())).await?.map_err(|error| match error {
         InstitutionError::InvalidState(why) => {

@@ -60,7 +60,8 @@ fn mode(node: &Node<'_>) -> Result<WithdrawalFailure, Problem> {
 /// Makes a withdrawal fail before its completion, and returns the withdrawal in its new state.
 ///
 /// # Errors
-/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`; an error of the sandbox or the store.
+/// `VALIDATION_ERROR`, `account_suspended`, `not_found`, `external_id_in_progress`, `invalid_state`;
+/// `internal_error` if the sandbox fails; an error of the store.
 #[utoipa::path(
     operation_id = "sandboxFailCryptoWithdrawal",
     tag = "sandbox",
