@@ -36,12 +36,18 @@ pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
     let of_pix = ExternalId::parse(pix.as_str()).unwrap();
     let keys = [
         ReservationKey::Email(txid.to_string()),
+        ReservationKey::UserEmail(txid.to_string()),
+        ReservationKey::CryptoPayment(txid.to_string()),
         ReservationKey::ChargeExternalId(one.id, text.clone()),
         ReservationKey::ChargeExternalId(other.id, text.clone()),
         ReservationKey::PayoutExternalId(one.id, text.clone()),
         ReservationKey::PayoutExternalId(other.id, text.clone()),
         ReservationKey::RefundExternalId(one.id, text.clone()),
-        ReservationKey::RefundExternalId(other.id, text),
+        ReservationKey::RefundExternalId(other.id, text.clone()),
+        ReservationKey::CryptoDepositExternalId(one.id, text.clone()),
+        ReservationKey::CryptoDepositExternalId(other.id, text.clone()),
+        ReservationKey::CryptoWithdrawalExternalId(one.id, text.clone()),
+        ReservationKey::CryptoWithdrawalExternalId(other.id, text),
         ReservationKey::InstructionId(InstructionId::parse(txid.as_str()).unwrap()),
         ReservationKey::Txid(txid.clone()),
         ReservationKey::ReturnId(ReturnId::parse(pix.as_str()).unwrap()),
@@ -126,7 +132,7 @@ pub async fn freed_value_stays_taken_in_the_same_change_set(h: &mut Harness) {
 }
 
 /// Returns new values, each of another kind.
-fn keys(account: AccountId) -> [ReservationKey; 11] {
+fn keys(account: AccountId) -> [ReservationKey; 15] {
     let charge = a_charge(account);
     let external_id = ExternalId::parse(&charge.id.to_string()).unwrap();
     [
@@ -135,12 +141,16 @@ fn keys(account: AccountId) -> [ReservationKey; 11] {
         ReservationKey::Txid(charge.txid),
         ReservationKey::EndToEndId(a_payment(1).end_to_end_id),
         ReservationKey::PayoutExternalId(account, external_id.clone()),
-        ReservationKey::RefundExternalId(account, external_id),
+        ReservationKey::RefundExternalId(account, external_id.clone()),
+        ReservationKey::CryptoDepositExternalId(account, external_id.clone()),
+        ReservationKey::CryptoWithdrawalExternalId(account, external_id),
         ReservationKey::InstructionId(a_payout(account).instruction_id()),
         ReservationKey::ReturnId(a_return_id()),
         ReservationKey::EndpointUrl(account, a_webhook_url()),
         ReservationKey::EndpointSlot(account, "07".to_owned()),
         infraction_key(&new_infraction(1)),
+        ReservationKey::UserEmail("ana@shop.example".to_owned()),
+        ReservationKey::CryptoPayment("nowpayments/5745459419".to_owned()),
     ]
 }
 
