@@ -61,7 +61,7 @@ impl Listeners {
     /// Binds both addresses of the configuration. If an address cannot be bound, a free port of the same host is used instead.
     ///
     /// # Errors
-    /// The address of which no port can be bound, and the reason.
+    /// The host on which no port can be bound, and the reason.
     pub fn bind_or_free(config: &Config) -> anyhow::Result<Self> {
         let admin = bind_or_free("admin_listen", config.admin_listen)?;
         Ok(Self { public: bind_or_free("listen", config.listen)?, admin })
@@ -80,7 +80,7 @@ fn bind_or_free(key: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     })
 }
 
-/// A running service.
+/// All parts of a running service: the HTTP servers, the background loops, the webhooks and the built-in sandbox.
 pub struct Service {
     config: Config,
     listen: SocketAddr,
@@ -154,7 +154,8 @@ impl Service {
         };
         let router = wiring::router(acquirers.clone(), &config);
         let ports = infrastructure.ports(router.clone(), crypto);
-        // The drains are read before the first request, so that a drained acquirer receives no order after a restart.
+        // The drains are read before the first request, so that a drained acquirer receives no new charge or payout
+        // after a restart.
         acquirer_upkeep::refresh_drains(&ports, &router).await?;
         log_warnings(&config, infrastructure.clock.now());
         let (stop, stopped) = watch::channel(false);

@@ -43,8 +43,8 @@ is `CAIS_` and the key in capitals, with `__` between levels. The smallest confi
 sandbox (`sandbox = true`, or `cais serve --sandbox`). The default database is SQLite in `./data`. A dash in the table means that the key
 has no default.
 
-- `cais config check` lists all mistakes, and exits with 1 if it finds any. `cais serve` makes the same check first, and does not start with
-  a mistake. An unknown key is a mistake.
+- `cais config check` lists all mistakes, and exits with 1 if it finds any. `cais serve` makes the same check first, and does not start if
+  it finds a mistake. An unknown key is a mistake.
 - `cais config print` shows every effective value and its origin. Secrets are masked.
 - A secret can be in a file: `master_key_file` instead of `master_key`. White space around the file's content is removed.
 

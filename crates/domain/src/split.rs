@@ -42,7 +42,7 @@ impl Split {
     /// A split without shares.
     pub const NONE: Self = Self(Vec::new());
 
-    /// Creates a split from its shares.
+    /// Checks the shares, and creates the split.
     ///
     /// # Errors
     /// [`SplitError`], for the first violated rule.
@@ -78,8 +78,8 @@ impl Split {
         self.0.is_empty()
     }
 
-    /// Parses the output of [`Display`](fmt::Display), which is the stored form. An empty text means no shares. Returns
-    /// `None` if the text has another form or the shares are invalid.
+    /// Parses the output of [`Display`](fmt::Display), which is the stored form. An empty text means no shares. Empty
+    /// items are skipped. Returns `None` if another item is malformed or the shares are invalid.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let share = |item: &str| {

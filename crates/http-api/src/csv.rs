@@ -40,14 +40,15 @@ const CSV: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8; head
 pub struct File {
     /// The account whose rows the file has.
     pub account: AccountId,
-    /// The dialect of the file.
+    /// The dialect: the separators, and the forms of amounts and times.
     pub dialect: Dialect,
     /// The value of the header `Content-Disposition`, with the file's name.
     pub disposition: &'static str,
 }
 
 impl File {
-    /// Adds the file's name to a response in the dialect for Excel, because browsers save such a file.
+    /// Adds the file's name to a response in the dialect for Excel. A browser can request only this dialect by a link ([`DIALECT`]), and
+    /// saves the file under that name.
     fn named(self, mut response: HttpResponse) -> HttpResponse {
         if self.dialect == Dialect::ExcelBr {
             response.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::from_static(self.disposition));
@@ -86,7 +87,7 @@ impl Exports {
         })
     }
 
-    /// Reads a page once fewer than [`PAGES_AT_ONCE`] page reads are running.
+    /// Waits until fewer than [`PAGES_AT_ONCE`] page reads are running, and then reads a page.
     async fn page<T>(&self, read: impl Future<Output = T>) -> T {
         // The semaphore is never closed. If it were, the page would be read without a permit.
         let _turn = self.pages.acquire().await.ok();
@@ -121,7 +122,7 @@ pub fn requested<C>(
     let Some(dialect) = dialect else { return page().map(Requested::Page) };
     // A file has all rows, so the parameters of a page are problems.
     for name in [LIMIT, STARTING_AFTER].into_iter().filter(|name| query.get(name).is_some()) {
-        issues.add(name, "cannot be given with text/csv, which has all rows");
+        issues.add(name, "cannot be given for a CSV file, which has all rows");
     }
     Some(Requested::File(dialect))
 }

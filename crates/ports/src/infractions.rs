@@ -55,8 +55,8 @@ pub trait InfractionQueries: RecordQueries {
         after: Option<(Timestamp, InfractionId)>,
         limit: u32,
     ) -> Result<Vec<Infraction>, QueryError>;
-    /// Lists infractions, of all accounts, whose next poll for the defense is due at `now`. The longest overdue come
-    /// first. [`crate::Due`] decides, with [`cais_domain::pause::MAX_PAUSE`] as its limit.
+    /// Lists infractions, of all accounts, whose next poll for the defense is due at `now`, according to [`crate::Due`]
+    /// with [`cais_domain::pause::MAX_PAUSE`] as the longest pause. The longest overdue come first.
     async fn list_due_infractions(&self, now: Timestamp, limit: u32) -> Result<Vec<Infraction>, QueryError>;
     /// Lists open infractions without a defense, of all accounts. Their deadlines are after `from` and before `until`.
     /// The nearest deadline comes first.

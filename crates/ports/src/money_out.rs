@@ -27,7 +27,7 @@ impl OpenMoney {
     pub const MOST: u32 = 100_000;
 }
 
-/// Payouts.
+/// Reads of payouts, by callers and by workers.
 #[async_trait]
 pub trait PayoutQueries: Send + Sync {
     /// Returns a payout of the account, in any state.
@@ -39,14 +39,14 @@ pub trait PayoutQueries: Send + Sync {
     async fn find_payout_by_pix(&self, end_to_end_id: &EndToEndId) -> Result<Option<Payout>, QueryError>;
     /// Lists the account's visible payouts ([`Payout::is_visible`]). The newest come first.
     async fn list_payouts(&self, account: AccountId, page: PageRequest<PayoutId>) -> Result<Page<Payout>, QueryError>;
-    /// Lists payouts, of all accounts, whose next poll is due at `now`. The longest overdue come first. [`crate::Due`]
-    /// decides, with [`cais_domain::pause::MAX_PAUSE`] as its limit.
+    /// Lists payouts, of all accounts, whose next poll is due at `now`, according to [`crate::Due`] with
+    /// [`cais_domain::pause::MAX_PAUSE`] as the longest pause. The longest overdue come first.
     async fn list_due_payouts(&self, now: Timestamp, limit: u32) -> Result<Vec<Payout>, QueryError>;
     /// Counts the payouts that are `processing`.
     async fn count_open_payouts(&self) -> Result<OpenMoney, QueryError>;
 }
 
-/// Refunds.
+/// Reads of refunds, by callers and by workers.
 #[async_trait]
 pub trait RefundQueries: RecordQueries {
     /// Returns a refund of the account, in any state.
@@ -60,14 +60,14 @@ pub trait RefundQueries: RecordQueries {
         charge: ChargeId,
         page: PageRequest<RefundId>,
     ) -> Result<Page<Refund>, QueryError>;
-    /// Lists refunds, of all accounts, whose next poll is due at `now`. The longest overdue come first. [`crate::Due`]
-    /// decides, with [`cais_domain::pause::MAX_PAUSE`] as its limit.
+    /// Lists refunds, of all accounts, whose next poll is due at `now`, according to [`crate::Due`] with
+    /// [`cais_domain::pause::MAX_PAUSE`] as the longest pause. The longest overdue come first.
     async fn list_due_refunds(&self, now: Timestamp, limit: u32) -> Result<Vec<Refund>, QueryError>;
     /// Counts the refunds that are `processing`.
     async fn count_open_refunds(&self) -> Result<OpenMoney, QueryError>;
 }
 
-/// Releases.
+/// The worker's reads of releases.
 #[async_trait]
 pub trait ReleaseQueries: Send + Sync {
     /// Lists releases, of all accounts, that are due at `now` and not made yet. The longest overdue come first.

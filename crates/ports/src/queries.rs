@@ -95,8 +95,8 @@ pub trait IdempotencyQueries: Send + Sync {
     /// Returns the record of a key.
     async fn find_idempotency_record(&self, name: &IdempotencyRef) -> Result<Option<IdempotencyRecord>, QueryError>;
     /// Lists records that a worker must resume: they have no response, are due at `now`, and their lease has ended. The
-    /// longest overdue come first. [`crate::Due`] judges the due instant, with [`cais_domain::pause::MAX_PAUSE`] as its
-    /// limit, and the end of the lease, with [`crate::REQUEST_LEASE`] as its limit.
+    /// longest overdue come first. [`crate::Due`] judges both instants. Its longest pause is
+    /// [`cais_domain::pause::MAX_PAUSE`] for the due instant, and [`crate::REQUEST_LEASE`] for the end of the lease.
     async fn list_due_idempotency_records(
         &self,
         now: Timestamp,
@@ -136,8 +136,8 @@ pub trait BalanceQueries: Send + Sync {
 /// Callbacks from acquirers and the crypto processor.
 #[async_trait]
 pub trait CallbackQueries: RecordQueries {
-    /// Lists waiting callbacks whose next read is due at `now`. The longest overdue come first. [`crate::Due`] decides,
-    /// with [`cais_domain::pause::MAX_PAUSE`] as its limit.
+    /// Lists waiting callbacks whose next read is due at `now`, according to [`crate::Due`] with
+    /// [`cais_domain::pause::MAX_PAUSE`] as the longest pause. The longest overdue come first.
     async fn list_due_callbacks(&self, now: Timestamp, limit: u32) -> Result<Vec<Callback>, QueryError>;
     /// Returns a callback by id, in any state.
     async fn find_callback(&self, id: CallbackId) -> Result<Option<Callback>, QueryError> {

@@ -7,7 +7,7 @@ use ring::hmac;
 /// The number of codes with six decimal digits.
 const MODULUS: u32 = 1_000_000;
 
-/// The algorithm of one-time codes.
+/// One-time codes with six digits, as authenticator apps show them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TotpCodes;
 
@@ -19,7 +19,7 @@ impl OneTimeCodes for TotpCodes {
 
 /// Returns the hash of a time step of 30 s, truncated to 31 bits (RFC 4226, section 5.3).
 fn truncated(secret: &[u8], step: i64) -> u32 {
-    // HMAC with SHA-1 is safe here, because collisions of SHA-1 do not weaken an HMAC (RFC 6238, section 1.2).
+    // HMAC with SHA-1 is safe here, because collisions of SHA-1 do not weaken an HMAC (RFC 6194, section 3.3).
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
     let tag = hmac::sign(&key, &step.to_be_bytes());
     let bytes = tag.as_ref();

@@ -45,7 +45,7 @@ async fn fetch(api: &Api, deadline: Deadline) -> Result<(AccountBalance, Option<
     let accounts = answer.accounts.into_iter().flatten().filter_map(|account| part::<Account<'_>>(Some(account)));
     let accounts: Vec<_> = accounts.collect();
     let account = accounts.iter().find(|account| account.is_default == Some(true)).or(accounts.first());
-    let missing = |field: &str| Defect::mismatch(field, "is missing");
+    let missing = |field: &str| Defect::mismatch(field, "is missing or malformed");
     let account = account.ok_or_else(|| missing("accounts"))?;
     let balance: Balance<'_> = part(account.balance).ok_or_else(|| missing("balance"))?;
     // A balance may be zero or negative. Only a whole number of centavos is accepted.

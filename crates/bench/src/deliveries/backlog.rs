@@ -65,7 +65,7 @@ pub(super) async fn measure(
         }
     }
     let hung = receiver.progress()?.hung;
-    ensure!(hung >= count(MANY), "only {hung} attempts were made");
+    ensure!(hung >= count(MANY), "only {hung} attempts hung");
     for (service, series) in [(&mut calm, &without), (&mut loaded, &with)] {
         service.kill_and_verify()?;
         let found = stored(&service.database).await?;
@@ -148,6 +148,10 @@ async fn still_due(service: &Service, deliveries: usize) -> Result<()> {
     let found = store.due_queues(clock::now(), None, 1_024).await?;
     store.close().await;
     let queues = found.due.len();
-    ensure!(queues == MANY && found.backlog > 0, "{queues} queues; {} of {deliveries} deliveries due", found.backlog);
+    ensure!(
+        queues == MANY && found.backlog > 0,
+        "{queues} of {MANY} endpoints have due deliveries; {} of {deliveries} deliveries are due",
+        found.backlog
+    );
     Ok(())
 }

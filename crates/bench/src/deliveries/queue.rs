@@ -69,7 +69,7 @@ pub(super) async fn measure(
     let tally = Tally::of(&queue.store, &queue.accounts).await?;
     ensure!(
         tally.succeeded == finished && tally.attempts == finished,
-        "{tally:?}: not all of the {finished} finished deliveries are counted"
+        "not exactly {finished} deliveries succeeded, with one attempt each: {tally:?}"
     );
     queue.store.close().await;
     let line = |series: Series, what: &str| series.line(engine, what);
@@ -114,7 +114,7 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
         let began = Instant::now();
         let found = store.due_queues(clock::now(), None, SEARCH_LIMIT).await?;
         waits.record(began.elapsed());
-        ensure!(found.due.len() == DUE_QUEUES, "{} queues have due deliveries", found.due.len());
+        ensure!(found.due.len() == DUE_QUEUES, "{} queues, not {DUE_QUEUES}, have due deliveries", found.due.len());
         ensure!(store.cancel_stale(LIMIT).await? == 0, "a delivery was cancelled");
     }
     store.close().await;

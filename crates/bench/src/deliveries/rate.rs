@@ -45,8 +45,12 @@ pub(super) async fn measure(
     let busy = meter.stop()?;
     service.stop_and_verify()?;
     let tally = Tally::of_database(&service.database, accounts).await?;
-    ensure!(tally.succeeded == count(events) && tally.others == 0, "{tally:?} of {events} deliveries");
-    ensure!(tally.attempts >= progress.arrived, "{tally:?}, where {} arrived", progress.arrived);
+    ensure!(tally.succeeded == count(events) && tally.others == 0, "not all {events} deliveries succeeded: {tally:?}");
+    ensure!(
+        tally.attempts >= progress.arrived,
+        "fewer attempts are recorded than the {} received: {tally:?}",
+        progress.arrived
+    );
 
     let elapsed_us = u64::try_from(progress.last_at_us.saturating_sub(progress.first_at_us))?;
     let rate = per_second(count(events), Duration::from_micros(elapsed_us));

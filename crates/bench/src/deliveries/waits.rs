@@ -48,7 +48,10 @@ pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: us
     let waits = percentiles(receiver.take()?.waits_us.concat());
     service.stop_and_verify()?;
     let tally = Tally::of_database(&service.database, 1).await?;
-    ensure!(tally == Tally { succeeded: count(payments), others: 0, attempts: count(payments) }, "{tally:?}");
+    ensure!(
+        tally == Tally { succeeded: count(payments), others: 0, attempts: count(payments) },
+        "not all {payments} deliveries succeeded at the first attempt: {tally:?}"
+    );
     let line = Line::new(LEVEL, engine.name(), "webhook latency without other load, p99", waits.p99_ms, " ms")
         .waited(waits)
         .note(format!(
@@ -102,7 +105,7 @@ async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Ve
     while mixed.len() < number {
         let before = mixed.len();
         mixed.extend(created.iter_mut().filter_map(Iterator::next));
-        ensure!(mixed.len() > before, "{before} charges of {number}");
+        ensure!(mixed.len() > before, "only {before} of {number} charges were created");
     }
     Ok(mixed)
 }

@@ -119,14 +119,19 @@ impl Ours {
         let report = self.store.verify_ledger().await?;
         ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
         // A payment has two transfers, one of the net amount and one of the fee. Each transfer has two entries.
-        ensure!(report.entries == self.confirmed.saturating_mul(4), "{} entries", report.entries);
+        ensure!(
+            report.entries == self.confirmed.saturating_mul(4),
+            "{} entries for {} payments",
+            report.entries,
+            self.confirmed
+        );
         let events = self.store.last_sequence(self.hot).await?;
-        ensure!(u64::try_from(events).ok() == Some(self.confirmed), "{events} events of {} payments", self.confirmed);
+        ensure!(u64::try_from(events).ok() == Some(self.confirmed), "{events} events for {} payments", self.confirmed);
         let visible = try_join_all(self.accounts.iter().map(|account| count_charges(&self.store, *account))).await?;
         let visible: u64 = visible.into_iter().sum();
-        ensure!(visible == self.created, "{visible} charges of {} creations", self.created);
+        ensure!(visible == self.created, "{visible} charges for {} creations", self.created);
         let paid = count_charges(&self.store, self.hot).await?;
-        ensure!(paid == self.confirmed, "{paid} charges of {} payments", self.confirmed);
+        ensure!(paid == self.confirmed, "{paid} charges for {} payments", self.confirmed);
         let [created, confirmed] = [self.created, self.confirmed].map(|number| grouped(&number.to_string()));
         Ok(format!(
             "afterwards {created} creations and {confirmed} payments counted; ledger rebuilt without a difference"

@@ -90,15 +90,15 @@ impl Payouts {
         ensure!(report.differences.is_empty(), "the ledger does not add up: {:?}", report.differences.first());
         // The transfer that funded the account has two entries.
         let expected = sent.saturating_mul(ENTRIES).saturating_add(2);
-        ensure!(report.entries == expected, "{} entries of {sent} payouts", report.entries);
+        ensure!(report.entries == expected, "{} entries for {sent} payouts", report.entries);
         let events = self.store.last_sequence(self.hot).await?;
-        ensure!(u64::try_from(events).ok() == Some(sent), "{events} events of {sent} payouts");
+        ensure!(u64::try_from(events).ok() == Some(sent), "{events} events for {sent} payouts");
         let spent = i64::try_from(sent)?.saturating_mul(AMOUNT.saturating_add(FEE));
         let left = Balances { available: Money::from_centavos(FUNDS.saturating_sub(spent)), ..Balances::default() };
         let found = self.store.balances(self.hot).await?;
-        ensure!(found == left, "{found:?} is left where {left:?} was expected");
+        ensure!(found == left, "the balance is {found:?} instead of {left:?}");
         let completed = self.completed().await?;
-        ensure!(completed == sent, "{completed} completed payouts of {sent}");
+        ensure!(completed == sent, "{completed} of {sent} payouts are completed");
         let sent = grouped(&sent.to_string());
         Ok(format!("afterwards {sent} completed payouts counted; ledger rebuilt without a difference"))
     }

@@ -29,7 +29,7 @@ async fn charge_page_shows_each_split_with_its_amount() {
     let page = giver.browser.get(&path).await;
     let shown = row(&page.body);
     assert!(page.body.contains("<h2>Repasses</h2>") && shown.contains("R$ 29,55"), "{}", page.body);
-    assert!(page.body.contains("R$ 68,96"), "the net amount: {}", page.body);
+    assert!(page.body.contains("R$ 68,96"), "the giver's part of the net amount: {}", page.body);
     giver.browser.post("/language", &[("language", "en")]).await;
     assert!(giver.browser.get(&path).await.body.contains("<h2>Splits</h2>"));
     let free = giver.base.pending(1_000).await;

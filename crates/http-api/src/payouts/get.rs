@@ -14,7 +14,7 @@ use crate::named::Named;
 use crate::reply;
 use crate::representation::payout::Payout;
 
-/// Returns a payout.
+/// Returns a payout, after a refresh from the acquirer if its state may have changed.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` if the id is malformed or the request has a query parameter; `not_found`;

@@ -14,7 +14,7 @@ use crate::named::Named;
 use crate::reply;
 use crate::representation::refund::Refund;
 
-/// Returns a refund.
+/// Returns a refund, after a refresh from the acquirer if its outcome is open.
 ///
 /// # Errors
 /// `VALIDATION_ERROR` if the id is malformed or the request has a query parameter; `not_found`;

@@ -84,13 +84,13 @@ async fn request_with_many_errors_fails_in_the_order_of_checks() {
     assert_eq!(post(&world, charge, "long-enough", "nonsense").await.error(), (400, "VALIDATION_ERROR".to_owned()));
     let rule = r#"{"amount":10,"split_rule_id":"x","postback_url":"https://a.example"}"#;
     assert_eq!(post(&world, charge, "long-enough", rule).await.error(), (422, "split_not_available".to_owned()));
-    // The postback URL is looked up only if no response is stored. So a repeat works even after the URL's endpoint was deleted.
+    // The suspension is found before the unknown postback URL. Both are checked only if no response is stored under the key.
     let url = r#"{"amount":10,"postback_url":"https://a.example"}"#;
     assert_eq!(post(&world, charge, "long-enough", url).await.error(), (403, "account_suspended".to_owned()));
     assert_eq!(get(&world, charge).await.status, 200, "a suspended account may read");
 }
 
-/// Without the middleware, the router of the library would decode escapes before it compares a path.
+/// The router of actix decodes percent-escapes before it compares a path. `middleware::match_as_sent` prevents that.
 #[actix_web::test]
 async fn path_with_escaped_letters_matches_no_route() {
     let world = World::new().await;

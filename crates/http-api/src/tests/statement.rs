@@ -83,11 +83,11 @@ async fn invalid_statement_filters_are_rejected() {
 #[actix_web::test]
 async fn file_has_all_rows_in_the_order_of_the_pages() {
     let world = World::new().await;
-    // The file has more rows than one read returns.
     for _ in 0..6 {
         fund(&world, "100").await;
     }
     let mut csv = format!("{HEADER}\r\n");
+    // With 510 payouts, the file has more rows than one read returns.
     for number in 0..510 {
         let body = r#"{"amount":0.01,"pix_key":"ana@example.com"}"#;
         assert_eq!(post(&world, "/v1/payouts", &format!("payout-key-{number}"), body).await.status, 201);
@@ -163,7 +163,7 @@ async fn second_file_is_rejected_until_the_first_one_ends() {
     assert!(refused.at("/error/retry_after").is_number(), "{refused:?}");
     assert_eq!(get(&world, ENTRIES).await.status, 200, "pages are not limited");
 
-    // Other accounts have their own limit, regardless of unread files.
+    // Each account has its own limit, however many files of other accounts are open.
     let mut others = Vec::new();
     for number in 0..8 {
         let key = world.beneficiary(&format!("shop-{number}@example.com")).await;

@@ -18,7 +18,7 @@ use crate::work::{Pass, WorkError};
 pub const PURPOSE: &str = "api-key";
 /// The time for which a cached key is valid. A revocation on another node takes effect within this time.
 const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(4);
-/// The largest number of cached keys, and of keys with a use that is not stored yet.
+/// The largest number of cached keys. Also the largest number of key uses that wait to be stored.
 const REMEMBERED: usize = 16_384;
 
 /// A caller with a valid key.
@@ -55,7 +55,7 @@ pub enum KeyRefusal {
 /// The reason why a caller was not authenticated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthenticateError {
-    /// The key is not valid.
+    /// The key is not valid, for this reason.
     #[error("the API key is not valid")]
     InvalidKey(KeyRefusal),
     /// The store failed.

@@ -112,8 +112,10 @@ async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), Store
     }
 }
 
-/// Sends an order that its acquirer does not show. The order is sent only when its last request can no longer be in
-/// transit, and only by one node. If the order must not be sent, returns [`SyncError::Unknown`].
+/// Sends an order again that is missing at its acquirer, or waits there for its approval. The new request also approves
+/// the order. Only one node sends the request.
+///
+/// Returns [`SyncError::Unknown`] if the order is not repeatable, or if its last request can still be in transit.
 async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, SyncError> {
     let now = ports.clock.now();
     let Some(last) = order.sent() else { return Ok(order) };
@@ -128,7 +130,7 @@ async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, Sync
         Err(CommitError::Stale) => return Ok(order.reread(ports).await?),
         Err(error) => return Err(StoreError::from(error).into()),
     };
-    tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order not found or not approved at its acquirer; the order is sent again");
+    tracing::warn!(order = %order.id(), acquirer = %order.acquirer(), "order is missing at its acquirer, or waits there for its approval; the order is sent again");
     let earlier = if last.is_shown { EarlierRequests::Shown } else { EarlierRequests::Unknown };
     let until = order.sent().map_or(now, |sent| sent.send_until());
     match send(ports, &*acquirer, &order, earlier, until).await {

@@ -25,7 +25,7 @@ impl WebhookUrl {
     /// Parses an address of at most [`MAX_URL`] characters.
     ///
     /// # Errors
-    /// [`WebhookUrlError`].
+    /// [`WebhookUrlError`] if the text is empty or too long, or contains blanks or control characters.
     pub fn parse(text: &str) -> Result<Self, WebhookUrlError> {
         check(text, MAX_URL, LineBreaks::Refused)?;
         if text.is_empty() || text.chars().any(char::is_whitespace) {
@@ -34,7 +34,7 @@ impl WebhookUrl {
         Ok(Self(text.to_owned()))
     }
 
-    /// Returns the text.
+    /// Returns the address as the merchant wrote it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

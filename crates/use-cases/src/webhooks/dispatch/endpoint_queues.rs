@@ -6,8 +6,8 @@
 //!
 //! | class | condition | slots of one endpoint | slots of the class |
 //! |---|---|---|---|
-//! | `Healthy` | the last attempt succeeded within 2 s | `per_endpoint`, or a quarter of it while half or more of all slots are used | all |
-//! | `Unknown` | not called yet, or the last attempt failed within 2 s | 1 | half |
+//! | `Healthy` | the last attempt succeeded in less than 2 s | `per_endpoint`, or a quarter of it while half or more of all slots are used | all |
+//! | `Unknown` | not called yet, or the last attempt failed in less than 2 s | 1 | half |
 //! | `Slow` | the last attempt, or a call in flight, lasted 2 s or more | a quarter of `per_endpoint` | a quarter |
 //!
 //! Unknown and slow endpoints together have at most three quarters of the slots. So a quarter of the slots is reserved

@@ -7,9 +7,9 @@ use cais_ports::EndpointQueue;
 /// The class of an endpoint at this node. The last attempt, or a call in flight, decides the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EndpointClass {
-    /// The last attempt succeeded within two seconds.
+    /// The last attempt succeeded in less than two seconds.
     Healthy,
-    /// The endpoint was not called yet, or the last attempt failed within two seconds.
+    /// The endpoint was not called yet, or the last attempt failed in less than two seconds.
     Unknown,
     /// The last attempt, or a call in flight, lasted two seconds or more.
     Slow,
