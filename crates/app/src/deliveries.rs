@@ -52,20 +52,19 @@ impl Deliveries {
     }
 }
 
-/// Runs the dispatcher until `stop` turns true; `begin` starts the dispatcher.
+/// Runs the dispatcher that `begin` starts, until it returns after [`Signal::Stop`]. After a panic the dispatcher is started again, unless
+/// the service stops.
 async fn run<F: Future<Output = ()> + Send>(mut begin: impl FnMut() -> F + Send, mut stop: watch::Receiver<bool>) {
-    while !*stop.borrow() {
-        // A panic must not end the dispatcher. Otherwise no webhook would be sent until the next start.
-        if AssertUnwindSafe(begin()).catch_unwind().await.is_err() {
-            tracing::error!(
-                alert = alerts::PANIC,
-                "delivery of webhooks panicked and is started again; deliveries in flight are sent again"
-            );
-            tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
-                // An error means that the sender was dropped: the service has ended.
-                _ = stop.wait_for(|stop| *stop) => {}
-            }
+    // A panic must not end the dispatcher. Otherwise no webhook would be sent until the next start.
+    while AssertUnwindSafe(begin()).catch_unwind().await.is_err() {
+        tracing::error!(
+            alert = alerts::PANIC,
+            "delivery of webhooks panicked and is started again; deliveries in flight are sent again"
+        );
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            // An error means that the sender was dropped: the service has ended.
+            _ = stop.wait_for(|stop| *stop) => return,
         }
     }
 }
@@ -141,6 +140,15 @@ mod tests {
         };
         run(begin, stopped).await;
         assert_eq!(begun.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn dispatcher_that_panics_while_stopping_is_not_started_again() {
+        let (stop, stopped) = watch::channel(false);
+        drop(stop);
+        let begun = AtomicU32::new(0);
+        run(|| async { assert!(begun.fetch_add(1, Ordering::SeqCst) > 0, "a bug") }, stopped).await;
+        assert_eq!(begun.load(Ordering::SeqCst), 1);
     }
 
     #[tokio::test(start_paused = true)]
