@@ -5,7 +5,7 @@ use actix_web::http::header::{ACCEPT, HeaderMap};
 /// The format of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// One page of the list, as JSON.
+    /// A page of the list, as JSON.
     Json,
     /// All rows of the list, as CSV.
     Csv,

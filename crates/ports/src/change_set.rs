@@ -44,7 +44,7 @@ pub enum ReservationKey {
     ReturnId(ReturnId),
     /// The address of an account's endpoint. An address is freed when the endpoint gets another one, or is deleted.
     EndpointUrl(AccountId, WebhookUrl),
-    /// One of an account's slots for endpoints, in two digits. The slots limit the number of endpoints. A slot is freed
+    /// A slot of an account for an endpoint, in two digits. The slots limit the number of endpoints. A slot is freed
     /// when its endpoint is deleted.
     EndpointSlot(AccountId, String),
     /// An infraction by its acquirer's id, unique over all accounts: `acquirer/id`. If the acquirer reopens a resolved

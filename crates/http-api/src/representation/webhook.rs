@@ -154,6 +154,6 @@ impl<'a> From<&'a cais_ports::DeliveryAttempt> for DeliveryAttempt<'a> {
 /// The new deliveries of a resent event.
 #[derive(Serialize, ToSchema)]
 pub struct DeliveryList<'a> {
-    /// One delivery for each endpoint that receives the event again.
+    /// A delivery for each endpoint that receives the event again.
     pub data: Vec<Delivery<'a>>,
 }

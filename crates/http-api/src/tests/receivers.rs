@@ -10,7 +10,7 @@ use futures_util::{StreamExt as _, stream};
 
 use super::world::World;
 
-/// One receiver for the webhooks of every URL.
+/// A receiver for the webhooks of every URL.
 #[derive(Default)]
 pub struct Receivers {
     /// The sent webhooks: URL and body.

@@ -125,7 +125,7 @@ impl Kind {
     }
 }
 
-/// One violated rule: an item of `violacoes`.
+/// A violated rule: an item of `violacoes`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// The rule, as a text.

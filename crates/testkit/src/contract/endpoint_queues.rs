@@ -106,7 +106,7 @@ pub async fn queues_exclude_deliveries_in_flight_or_ended(h: &mut Harness) {
     assert_eq!(due_at(1_000_000).await, DueQueues::default());
 }
 
-/// One endpoint has more due deliveries than `due_queues` counts. Many other endpoints have one each. All queues are found, and the
+/// An endpoint has more due deliveries than `due_queues` counts. Many other endpoints have one each. All queues are found, and the
 /// deliveries of the others are claimed too.
 pub async fn large_backlog_hides_no_queue(h: &mut Harness) {
     let account = h.account().await.id;

@@ -29,7 +29,7 @@ pub async fn queues_of_no_active_endpoint_have_no_deliveries(h: &mut Harness) {
         let endpoint = h.endpoint(account, slot).await;
         put_one(h, &endpoint).await;
         let after = moved(h, end(endpoint.clone())).await;
-        // One caller read the endpoint before its end, another caller afterwards. Both put a delivery, and both are cancelled.
+        // A caller read the endpoint before its end, another caller afterwards. Both put a delivery, and both are cancelled.
         for key in [put_one(h, &endpoint).await, put_one(h, &after).await] {
             assert_cancelled(h, &[key]).await;
         }

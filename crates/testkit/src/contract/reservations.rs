@@ -119,7 +119,7 @@ pub async fn freed_value_can_be_reserved_again(h: &mut Harness) {
     }
 }
 
-/// One change set cannot free a value and reserve it for another owner: reservations are checked first.
+/// A change set cannot free a value and reserve it for another owner: reservations are checked first.
 pub async fn freed_value_stays_taken_in_the_same_change_set(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {

@@ -82,7 +82,7 @@ pub enum Listing {
     Down,
     /// No rows.
     Empty,
-    /// One unreadable row instead of all rows.
+    /// An unreadable row instead of all rows.
     Garbles,
     /// Empty pages, each of which names the first page as the next one.
     Circles,

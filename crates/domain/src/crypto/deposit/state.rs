@@ -54,7 +54,7 @@ pub enum DepositState {
         /// The instant at which the expiry was stored.
         at: Timestamp,
     },
-    /// Nothing was credited, because the processor reported an error or an operator dismissed the coins.
+    /// No coins were credited, because the processor reported an error or an operator dismissed the coins.
     Failed {
         /// The processor's data.
         issued: Issued,

@@ -26,7 +26,7 @@ impl EndpointClass {
     }
 }
 
-/// One list of waiting queues for each class. `present` has the queues of all three lists.
+/// A list of waiting queues for each class. `present` has the queues of all three lists.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     healthy: VecDeque<EndpointQueue>,
