@@ -80,7 +80,7 @@ pub async fn credit_return(
         steps.take_back(ports, &[part]).await?;
         let (mut change, after) = steps.done();
         if change.writes.is_empty() {
-            // Nothing to commit: another process has credited the return since the look-up above. The payout is read
+            // No commit is needed: another process has credited the return since the look-up above. The payout is read
             // again.
             continue;
         }
