@@ -50,7 +50,18 @@ mod contract_with_four_lanes {
 }
 
 fn store(lanes: usize) -> Box<dyn Engine> {
-    ContractStore::boxed(StoreConfig { lanes, ..config(&database()) }, ())
+    let removed_later = RemovedLater(database());
+    ContractStore::boxed(StoreConfig { lanes, ..config(&removed_later.0) }, removed_later)
+}
+
+/// The URL of a database that is removed with this value.
+struct RemovedLater(String);
+
+impl Drop for RemovedLater {
+    fn drop(&mut self) {
+        // A database that stays is removed with the server.
+        drop(Cluster::shared().map(|cluster| cluster.remove_database(&self.0)));
+    }
 }
 
 /// Returns the URL of a new migrated database.

@@ -32,6 +32,21 @@ fn prepared_database_is_prepared_once_and_copied() {
 }
 
 #[test]
+fn removed_database_is_gone_even_with_connections() {
+    let cluster = Cluster::shared().unwrap();
+    let url = cluster.fresh_database().unwrap();
+    std::thread::scope(|scope| {
+        let sleeper = scope.spawn(|| cluster.sql(&url, "SELECT pg_sleep(600)"));
+        let connected = format!("SELECT count(*) FROM pg_stat_activity WHERE '{url}' LIKE '%/' || datname");
+        while cluster.sql("postgres", &connected).unwrap() == "0" {}
+        cluster.remove_database(&url).unwrap();
+        assert!(sleeper.join().unwrap().is_err());
+    });
+    assert!(cluster.sql(&url, "SELECT 1").is_err());
+    assert!(cluster.remove_database(&url).is_err());
+}
+
+#[test]
 fn messages_are_in_english_and_text_is_unicode() {
     let cluster = Cluster::shared().unwrap();
     assert_eq!(cluster.sql("postgres", "SHOW lc_messages").unwrap(), "C");
