@@ -323,6 +323,17 @@ async fn sqlite_creates_a_master_key_and_postgres_requires_one() {
 }
 
 #[tokio::test]
+async fn second_service_cannot_use_the_sandbox_of_the_first() {
+    let first = Cais::start(Engine::Sqlite).await.unwrap();
+    let written = || ["addresses.json", "sandbox.json"].map(|name| std::fs::read(first.data_dir().join(name)).unwrap());
+    let before = written();
+    let (exit, printed) = first.cli_raw(&["serve"]).unwrap();
+    assert_eq!(exit, Some(1), "{printed}");
+    assert!(printed.contains("is in use by another process"), "{printed}");
+    assert_eq!(written(), before);
+}
+
+#[tokio::test]
 async fn serve_with_pending_migrations_is_refused() {
     let place = unstarted(Engine::Postgres, &[]);
     let (exit, printed) = place.cli_raw(&["serve"]).unwrap();

@@ -127,8 +127,6 @@ impl Service {
     /// A setting, a file, the database, the sandbox or the HTTP servers cannot be used.
     pub async fn start(config: Config, listeners: Listeners) -> anyhow::Result<Self> {
         let began = Instant::now();
-        addresses::clear(&config.data_dir);
-        credentials_file::clear(&config.data_dir);
         let world = config.world().map_err(|problem| Problems(vec![problem]))?;
         let configured = wiring::configured_acquirers(&config)?;
         // The crypto settings are checked first, so that a mistake ends the start before any file is created.
@@ -149,9 +147,12 @@ impl Service {
                 .context("sandbox.json cannot be written")?;
             (Some(sandbox), upstream)
         } else {
+            credentials_file::clear(&config.data_dir);
             let crypto = wiring::crypto::configured(&config, crypto_callbacks)?;
             (None, Upstream { acquirers: configured, crypto })
         };
+        // If another service runs a sandbox in this data directory, this start has failed by now, and the other's file stays.
+        addresses::clear(&config.data_dir);
         let router = wiring::router(acquirers.clone(), &config);
         let ports = infrastructure.ports(router.clone(), crypto);
         // The drains are read before the first request, so that a drained acquirer receives no new charge or payout
