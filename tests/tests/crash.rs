@@ -32,7 +32,7 @@ struct Known {
 }
 
 /// Creates charges, and pays every second one, until the service no longer answers.
-async fn call_until_it_dies(shop: Shop, psp: Arc<Institution>, answered: Arc<AtomicU32>) -> Known {
+async fn call_until_killed(shop: Shop, psp: Arc<Institution>, answered: Arc<AtomicU32>) -> Known {
     let mut known = Known::default();
     loop {
         let key = unique("storm");
@@ -70,7 +70,7 @@ async fn killed_service_keeps_each_charge_and_payment(engine: Engine) {
         let shop = node.again(&shop);
         let answered = Arc::new(AtomicU32::new(0));
         let callers: Vec<_> = (0..CALLERS)
-            .map(|_| tokio::spawn(call_until_it_dies(shop.clone(), Arc::clone(&psp), Arc::clone(&answered))))
+            .map(|_| tokio::spawn(call_until_killed(shop.clone(), Arc::clone(&psp), Arc::clone(&answered))))
             .collect();
         eventually("requests are answered", || async { (answered.load(Ordering::SeqCst) >= ANSWERS).then_some(()) })
             .await;
@@ -82,7 +82,7 @@ async fn killed_service_keeps_each_charge_and_payment(engine: Engine) {
         }
         node.cais.launch().await.unwrap();
     }
-    after_the_storm(&node, &node.again(&shop), &psp, &all).await;
+    verify_after_kills(&node, &node.again(&shop), &psp, &all).await;
 }
 
 /// Returns a free port below the system's range for outgoing connections, so that no other process takes it while the
@@ -96,7 +96,7 @@ fn stable_address() -> String {
     format!("127.0.0.1:{}", free.unwrap())
 }
 
-async fn after_the_storm(node: &Node, shop: &Shop, psp: &Institution, all: &Known) {
+async fn verify_after_kills(node: &Node, shop: &Shop, psp: &Institution, all: &Known) {
     let mut charges = BTreeSet::new();
     for (key, answer) in &all.keys {
         // An interrupted request is taken over after its lease of 30 s.

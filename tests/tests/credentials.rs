@@ -20,7 +20,7 @@ async fn shown_expiry(node: &Node) -> Option<i64> {
 }
 
 /// Returns whether `cais config check` warns of the certificate, and the certificate's status in `cais doctor`.
-fn judged(node: &Node) -> (bool, String) {
+fn certificate_warnings(node: &Node) -> (bool, String) {
     let checked = node.cli(&["config", "check"]);
     let warnings = checked["warnings"].as_array().unwrap();
     let (_, printed) = node.cais.cli_raw(&["doctor", "--json"]).unwrap();
@@ -49,7 +49,7 @@ async fn renewed_certificate_is_used_and_its_end_shown() {
     shop.charge("2").await;
     assert!(front.has_seen(&old));
     assert_eq!(shown_expiry(&node).await, Some(old.expires_at.as_second()));
-    assert_eq!(judged(&node), (true, "warning".to_owned()));
+    assert_eq!(certificate_warnings(&node), (true, "warning".to_owned()));
     assert!(node.cais.log().contains("certificate_expires"), "the start logs the warning");
 
     std::fs::write(&file, "no certificate").unwrap();
@@ -65,7 +65,7 @@ async fn renewed_certificate_is_used_and_its_end_shown() {
         (shown_expiry(&node).await == Some(renewed.expires_at.as_second())).then_some(())
     })
     .await;
-    assert_eq!(judged(&node), (false, "ok".to_owned()), "both commands read the renewed file");
+    assert_eq!(certificate_warnings(&node), (false, "ok".to_owned()), "both commands read the renewed file");
     shop.charge("2").await;
     assert!(front.has_seen(&renewed), "new calls use the renewed certificate");
     let listed = node.cli(&["acquirer", "list"])["data"][0]["certificate_expires_at"].clone();

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::support::{
-    Engine, Institution, LyingUpstream, Node, Reply, borrowed, client, eventually, on_both, own, unique,
+    AlteringProxy, Engine, Institution, Node, Reply, borrowed, client, eventually, on_both, own, unique,
 };
 
 on_both! { trace_of_a_request_is_passed_on_to_the_acquirer log_line_of_a_failure_has_its_request_and_cause }
@@ -15,7 +15,7 @@ const PARENT: &str = "00f067aa0ba902b7";
 
 async fn trace_of_a_request_is_passed_on_to_the_acquirer(engine: Engine) {
     let psp = Institution::start();
-    let upstream = LyingUpstream::before(&psp).await;
+    let upstream = AlteringProxy::before(&psp).await;
     let environment = upstream.environment(&psp, "main");
     let node = own(engine, &borrowed(&environment)).await;
     let shop = node.shop();

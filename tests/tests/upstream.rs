@@ -24,7 +24,7 @@ async fn with(engine: Engine, institutions: &[(&str, &Institution)]) -> Node {
 }
 
 /// Repeats a creation until it succeeds. Returns the reply.
-async fn until_made(shop: &crate::support::Shop, key: &str, body: &str) -> Reply {
+async fn create_until_accepted(shop: &crate::support::Shop, key: &str, body: &str) -> Reply {
     eventually("the charge is made", || async {
         let reply = shop.create_with(key, body).await;
         (reply.status == 201).then_some(reply)
@@ -63,7 +63,7 @@ async fn faults_have_their_statuses(engine: Engine) {
             }
         }
         psp.faults("ok").await;
-        let made = until_made(&shop, &key, body).await;
+        let made = create_until_accepted(&shop, &key, body).await;
         assert_eq!(psp.charges().await, before + 1, "{mode}: exactly one charge");
         shop.fetch(&id(&made.json())).await;
     }
@@ -93,7 +93,7 @@ async fn lost_replies_make_no_second_charge(engine: Engine) {
         (reply.status == 200).then(|| reply.json())
     })
     .await;
-    let replay = until_made(&shop, &key, &body).await;
+    let replay = create_until_accepted(&shop, &key, &body).await;
     assert_eq!((&replay.json()["id"], replay.header("idempotent-replayed")), (&found["id"], Some("true")));
     assert_eq!(psp.charges().await, 1);
     psp.pay(found["txid"].as_str().unwrap()).await;
@@ -148,9 +148,9 @@ async fn readers_get_the_stored_state(engine: Engine) {
     for _ in 0..20 {
         shop.fetch(&id(&made)).await;
     }
-    let asked = psp.requests("cob_read").await - before;
+    let reads = psp.requests("cob_read").await - before;
     let seconds = begun.elapsed().as_secs() + 2;
-    assert!(asked <= seconds, "{asked} reads of the acquirer within {seconds} s");
+    assert!(reads <= seconds, "{reads} reads of the acquirer within {seconds} s");
 }
 
 async fn callback_from_another_network_is_rejected(engine: Engine) {

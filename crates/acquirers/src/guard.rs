@@ -19,12 +19,12 @@ const MAX_OVERRUN: Duration = Duration::from_millis(500);
 
 /// The effect of a call on the breaker.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Weight {
+pub(crate) enum BreakerEffect {
     /// The breaker counts the outcome.
-    Counts,
+    Counted,
     /// The breaker does not count the outcome. The institution may have switched the feature off: Efí's test environment answers 500 to all
     /// requests about infractions. Charges must stay possible then.
-    Aside,
+    NotCounted,
 }
 
 /// Makes calls while the breaker allows them. Otherwise a call fails at once with [`AcquirerError::Unavailable`].
@@ -51,24 +51,24 @@ impl Guard {
         budget: Duration,
         work: impl Future<Output = Result<T, AcquirerError>> + Send,
     ) -> Result<T, AcquirerError> {
-        self.attempt((operation, Weight::Counts), budget, work).await.unwrap_or_else(|| Err(left_alone()))
+        self.attempt((operation, BreakerEffect::Counted), budget, work).await.unwrap_or_else(|| Err(breaker_open()))
     }
 
     /// Makes a call whose outcome the breaker does not count.
-    pub(crate) async fn call_aside<T>(
+    pub(crate) async fn call_uncounted<T>(
         &self,
         operation: &'static str,
         budget: Duration,
         work: impl Future<Output = Result<T, AcquirerError>> + Send,
     ) -> Result<T, AcquirerError> {
-        self.attempt((operation, Weight::Aside), budget, work).await.unwrap_or_else(|| Err(left_alone()))
+        self.attempt((operation, BreakerEffect::NotCounted), budget, work).await.unwrap_or_else(|| Err(breaker_open()))
     }
 
-    /// Makes a call, and reports its outcome to the metrics and, with [`Weight::Counts`], to the breaker. Returns `None` if the breaker
-    /// refused the call.
+    /// Makes a call, and reports its outcome to the metrics and, with [`BreakerEffect::Counted`], to the breaker. Returns `None` if the
+    /// breaker refused the call.
     pub(crate) async fn attempt<T>(
         &self,
-        (operation, weight): (&'static str, Weight),
+        (operation, effect): (&'static str, BreakerEffect),
         budget: Duration,
         work: impl Future<Output = Result<T, AcquirerError>> + Send,
     ) -> Option<Result<T, AcquirerError>> {
@@ -92,9 +92,9 @@ impl Guard {
             Err(AcquirerError::OutcomeUnknown(_)) => (of_an_error, "unknown"),
         };
         let is_overrun = outcome == Outcome::Failed && took > budget.saturating_add(MAX_OVERRUN);
-        match weight {
-            Weight::Counts if !is_overrun => permit.report(outcome),
-            Weight::Counts | Weight::Aside => drop(permit),
+        match effect {
+            BreakerEffect::Counted if !is_overrun => permit.report(outcome),
+            BreakerEffect::Counted | BreakerEffect::NotCounted => drop(permit),
         }
         self.count(operation, label);
         histogram!(
@@ -117,7 +117,8 @@ impl Guard {
     }
 }
 
-pub(crate) fn left_alone() -> AcquirerError {
+/// Returns the error of a call that the breaker refused.
+pub(crate) fn breaker_open() -> AcquirerError {
     AcquirerError::Unavailable("the breaker is open after consecutive failures".to_owned())
 }
 

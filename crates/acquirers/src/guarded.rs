@@ -16,7 +16,7 @@ use cais_ports::{
 };
 
 use crate::breaker::MonotonicClock;
-use crate::guard::{Guard, Weight, left_alone};
+use crate::guard::{BreakerEffect, Guard, breaker_open};
 
 /// An acquirer whose calls pass through a [`Guard`].
 pub(crate) struct Guarded {
@@ -55,7 +55,7 @@ impl Guarded {
     ) -> Option<Result<UpstreamCharge, AcquirerError>> {
         let inner = self.inner();
         let work = inner.create_charge(order, budget);
-        self.guard.attempt(("create", Weight::Counts), budget, work).await
+        self.guard.attempt(("create", BreakerEffect::Counted), budget, work).await
     }
 }
 
@@ -66,7 +66,7 @@ impl Acquirer for Guarded {
     }
 
     async fn create_charge(&self, order: &ChargeOrder, budget: Duration) -> Result<UpstreamCharge, AcquirerError> {
-        self.try_create(order, budget).await.unwrap_or_else(|| Err(left_alone()))
+        self.try_create(order, budget).await.unwrap_or_else(|| Err(breaker_open()))
     }
 
     async fn find_charge(&self, txid: &Txid, budget: Duration) -> Result<Option<UpstreamCharge>, AcquirerError> {
@@ -183,13 +183,13 @@ impl Acquirer for Guarded {
     ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
         let inner = self.inner();
         let work = inner.list_infractions(request, budget);
-        self.guard.call_aside("list_infractions", budget, work).await
+        self.guard.call_uncounted("list_infractions", budget, work).await
     }
 
     async fn send_defense(&self, order: &DefenseOrder, budget: Duration) -> Result<DefenseReceipt, AcquirerError> {
         let inner = self.inner();
         let work = inner.send_defense(order, budget);
-        self.guard.call_aside("send_defense", budget, work).await
+        self.guard.call_uncounted("send_defense", budget, work).await
     }
 
     fn verify_callback(&self, body: &[u8], signatures: &CallbackSignatures) -> Result<(), AcquirerError> {

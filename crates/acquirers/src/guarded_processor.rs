@@ -117,7 +117,7 @@ impl CryptoProcessor for GuardedProcessor {
         budget: Duration,
     ) -> Result<CodeOutcome, AcquirerError> {
         // If the current one-time code was used before, the call succeeds without a request. So the breaker does not count its outcome.
-        self.guard.call_aside("verify_withdrawal", budget, self.inner.verify_withdrawal(batch, at, budget)).await
+        self.guard.call_uncounted("verify_withdrawal", budget, self.inner.verify_withdrawal(batch, at, budget)).await
     }
 
     async fn get_withdrawal(

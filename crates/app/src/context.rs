@@ -71,9 +71,9 @@ impl CliContext for AppContext {
     fn check_configuration(&self) -> (Option<anyhow::Error>, Vec<Warning>) {
         let (mut problems, found) = match Config::load(&self.sources) {
             Ok(config) => {
-                let mut slips = warnings(&config);
-                slips.extend(wiring::certificate_warnings(&config, self.now()));
-                (wiring::problems(&config), slips)
+                let mut found = warnings(&config);
+                found.extend(wiring::certificate_warnings(&config, self.now()));
+                (wiring::problems(&config), found)
             }
             Err(Problems(problems)) => (problems, Vec::new()),
         };

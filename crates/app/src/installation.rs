@@ -8,9 +8,9 @@ use cais_secrets::MasterKey;
 ///
 /// # Errors
 /// [`InstallationError::OtherWorld`], [`InstallationError::Query`].
-pub async fn confirm_world(persistence: &Persistence, asked: World) -> Result<(), InstallationError> {
-    let recorded = persistence.record_fact(Fact::World, asked.as_str().to_owned()).await?;
-    compare_world(&recorded, asked)
+pub async fn confirm_world(persistence: &Persistence, configured: World) -> Result<(), InstallationError> {
+    let recorded = persistence.record_fact(Fact::World, configured.as_str().to_owned()).await?;
+    compare_world(&recorded, configured)
 }
 
 /// Returns the master key of the database: the configured key, otherwise the key in the data directory. If neither exists, the first start

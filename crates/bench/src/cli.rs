@@ -104,11 +104,11 @@ impl Run {
         let began = Instant::now();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let server = self.engines().contains(&Engine::Postgres).then(Postgres::start).transpose()?;
-        let machine = Machine::look(server.as_ref());
+        let machine = Machine::detect(server.as_ref());
         print_progress(&format!("On: {}", machine.line()));
         let lines = runtime.block_on(self.measure(server.as_ref()))?;
         let report = Report { machine, quick: self.quick, took_s: began.elapsed().as_secs(), lines };
-        let text = if self.json { serde_json::to_string_pretty(&report)? } else { people(&report) };
+        let text = if self.json { serde_json::to_string_pretty(&report)? } else { readable_text(&report) };
         writeln!(std::io::stdout(), "{text}")?;
         self.write.as_deref().map_or(Ok(()), |page| report::write_into(page, &report))
     }
@@ -158,7 +158,7 @@ fn print_progress(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-fn people(report: &Report) -> String {
+fn readable_text(report: &Report) -> String {
     let verdict = if report.all_met() { "every target is met" } else { "not every target is met" };
     let (machine, table) = (report.machine.line(), report::table(&report.lines));
     format!("{machine}\n\n{table}\nIn {} s: {verdict}.", report.took_s)

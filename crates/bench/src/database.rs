@@ -164,7 +164,7 @@ impl<'a> MeasuredDatabase<'a> {
     ///
     /// # Errors
     /// If the server does not answer.
-    pub fn settle(&self) -> Result<()> {
+    pub fn flush_writes(&self) -> Result<()> {
         self.run("CHECKPOINT")
     }
 }
@@ -174,7 +174,7 @@ impl<'a> MeasuredDatabase<'a> {
 ///
 /// # Errors
 /// If the server does not answer.
-pub fn settle(engine: Engine, server: Option<&Postgres>, url: &str) -> Result<()> {
+pub fn analyze_and_flush(engine: Engine, server: Option<&Postgres>, url: &str) -> Result<()> {
     match (engine, server) {
         (Engine::Postgres, Some(server)) => {
             server.run(url, "VACUUM ANALYZE")?;
@@ -189,11 +189,11 @@ pub fn settle(engine: Engine, server: Option<&Postgres>, url: &str) -> Result<()
 ///
 /// # Errors
 /// If the server does not answer.
-pub fn leave_uncounted(server: Option<&Postgres>, url: &str) -> Result<()> {
-    const UNCOUNTED: &str = "DO $$ DECLARE name TEXT; BEGIN \
+pub fn disable_autovacuum(server: Option<&Postgres>, url: &str) -> Result<()> {
+    const DISABLE_ALL: &str = "DO $$ DECLARE name TEXT; BEGIN \
          FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP \
          EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = off)', name); END LOOP; END $$";
-    server.map_or(Ok(()), |server| server.run(url, UNCOUNTED))
+    server.map_or(Ok(()), |server| server.run(url, DISABLE_ALL))
 }
 
 /// Opens a migrated database.

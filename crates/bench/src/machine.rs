@@ -29,7 +29,7 @@ pub struct Machine {
 impl Machine {
     /// Detects the machine. Unknown texts are `unknown`, and an unknown amount of memory is 0.
     #[must_use]
-    pub fn look(server: Option<&Postgres>) -> Self {
+    pub fn detect(server: Option<&Postgres>) -> Self {
         let program = server.map(|server| server.program("postgres").display().to_string());
         let postgres = program.and_then(|program| output(&program, &["-V"]).ok());
         let of_command = |program, arguments: &[&str]| known(output(program, arguments).ok());

@@ -34,7 +34,7 @@ pub struct Window {
     /// The number of calls after which the load ends; `u64::MAX` if the load ends after a time.
     calls: u64,
     /// The number of the next call.
-    taken: AtomicU64,
+    next_call: AtomicU64,
 }
 
 impl Window {
@@ -49,7 +49,7 @@ impl Window {
             }
             Until::Calls(calls) => (began, None, calls),
         };
-        Self { began, counts_from, ends_at, calls, taken: AtomicU64::new(0) }
+        Self { began, counts_from, ends_at, calls, next_call: AtomicU64::new(0) }
     }
 
     /// Returns the number of the next call, from 0. Returns `None` at the end of the load.
@@ -58,7 +58,7 @@ impl Window {
         if self.ends_at.is_some_and(|end| now >= end) {
             return None;
         }
-        let number = self.taken.fetch_add(1, Ordering::Relaxed);
+        let number = self.next_call.fetch_add(1, Ordering::Relaxed);
         (number < self.calls).then_some(number)
     }
 

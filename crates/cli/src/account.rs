@@ -10,7 +10,7 @@ use cais_domain::merchant::account_change::MAX_RELEASE_DELAY_S;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{Operator, PageRequest};
+use cais_ports::{Actor, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::{
     AccountEmail, acquirers, approve, create, crypto_spread, features, fees, limits, list, reject, release_delay,
@@ -20,7 +20,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::output::{Output, fields, instant, table};
-use cais_http_api::representation::operator as shown;
+use cais_http_api::resources::operator as operator_json;
 
 /// Longest name of an account or an API key, in characters.
 const MAX_NAME_CHARS: usize = 200;
@@ -184,13 +184,13 @@ pub fn positive(text: &str) -> Result<Money, String> {
 ///
 /// # Errors
 /// The error of the use case.
-pub async fn run(ports: &Ports, operator: &Operator, command: AccountCommand, output: Output) -> anyhow::Result<()> {
+pub async fn run(ports: &Ports, operator: &Actor, command: AccountCommand, output: Output) -> anyhow::Result<()> {
     let account = match command {
         AccountCommand::List => return print_all(ports, output).await,
         AccountCommand::Create { email, name, document, approve } => {
             let account =
                 create::create(ports, operator, create::CreateAccount { email, name, document, approve }).await?;
-            output.print(&shown::account(&account), || for_people(&account) + &next_step(&account))?;
+            output.print(&operator_json::account(&account), || for_people(&account) + &next_step(&account))?;
             return Ok(());
         }
         AccountCommand::Approve(which) => approve::approve(ports, operator, &which.email).await?,
@@ -218,7 +218,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: AccountCommand, ou
         }
         AccountCommand::Acquirers { which, order, .. } => acquirers::set(ports, operator, &which.email, &order).await?,
     };
-    output.print(&shown::account(&account), || for_people(&account))?;
+    output.print(&operator_json::account(&account), || for_people(&account))?;
     Ok(())
 }
 
@@ -233,7 +233,7 @@ async fn print_all(ports: &Ports, output: Output) -> anyhow::Result<()> {
             break;
         }
     }
-    let value = json!({ "data": accounts.iter().map(shown::account).collect::<Vec<_>>() });
+    let value = json!({ "data": accounts.iter().map(operator_json::account).collect::<Vec<_>>() });
     output.print(&value, || {
         let rows: Vec<Vec<String>> = accounts.iter().map(row).collect();
         if rows.is_empty() {

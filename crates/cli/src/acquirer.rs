@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{AcquirerDrain, OpenOrders, Operator};
+use cais_ports::{AcquirerDrain, Actor, OpenOrders};
 use cais_use_cases::{Ports, acquirer_drain, unconfigured_acquirers};
 use clap::Subcommand;
 use jiff::Timestamp;
@@ -41,7 +41,7 @@ pub struct NameArg {
 }
 
 /// An acquirer with its state.
-struct Standing {
+struct AcquirerState {
     acquirer: ConfiguredAcquirer,
     open: OpenOrders,
     drained_since: Option<Timestamp>,
@@ -49,7 +49,7 @@ struct Standing {
     breaker: Option<&'static str>,
 }
 
-impl Standing {
+impl AcquirerState {
     /// Creates the row of an acquirer that has open orders but is not configured. The service does not process these orders.
     fn unconfigured(name: AcquirerName, open: OpenOrders) -> Self {
         let (kind, operations) = ("not configured", Vec::new());
@@ -65,7 +65,7 @@ impl Standing {
 pub async fn run(
     context: &dyn CliContext,
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     command: AcquirerCommand,
     output: Output,
 ) -> anyhow::Result<()> {
@@ -95,7 +95,7 @@ fn configured(context: &dyn CliContext, name: &AcquirerName) -> anyhow::Result<(
     })
 }
 
-async fn standings(context: &dyn CliContext, ports: &Ports) -> anyhow::Result<Vec<Standing>> {
+async fn acquirer_states(context: &dyn CliContext, ports: &Ports) -> anyhow::Result<Vec<AcquirerState>> {
     let drains = ports.queries.list_drains().await?;
     let breakers = breakers(context).await;
     let mut found = Vec::new();
@@ -103,11 +103,11 @@ async fn standings(context: &dyn CliContext, ports: &Ports) -> anyhow::Result<Ve
         let open = ports.queries.count_open_orders(&acquirer.name).await?;
         let drain: Option<&AcquirerDrain> = drains.iter().find(|drain| drain.acquirer == acquirer.name);
         let breaker = breakers.get(acquirer.name.as_str()).copied();
-        found.push(Standing { open, drained_since: drain.and_then(|drain| drain.since), breaker, acquirer });
+        found.push(AcquirerState { open, drained_since: drain.and_then(|drain| drain.since), breaker, acquirer });
     }
     let names: Vec<_> = found.iter().map(|one| &one.acquirer.name).collect();
     let missing = unconfigured_acquirers::list(ports, &names).await?;
-    found.extend(missing.into_iter().map(|(name, open)| Standing::unconfigured(name, open)));
+    found.extend(missing.into_iter().map(|(name, open)| AcquirerState::unconfigured(name, open)));
     Ok(found)
 }
 
@@ -138,7 +138,7 @@ fn read_breakers(page: &str) -> BTreeMap<String, &'static str> {
 }
 
 async fn list(context: &dyn CliContext, ports: &Ports, output: Output) -> anyhow::Result<()> {
-    let found = standings(context, ports).await?;
+    let found = acquirer_states(context, ports).await?;
     output.print(&json!({ "data": found.iter().map(as_json).collect::<Vec<_>>() }), || {
         if found.is_empty() {
             return "No acquirer is configured.".to_owned();
@@ -150,7 +150,7 @@ async fn list(context: &dyn CliContext, ports: &Ports, output: Output) -> anyhow
 
 /// Prints the acquirer, and a warning if no acquirer receives new charges, or no acquirer receives new payouts.
 async fn show(context: &dyn CliContext, ports: &Ports, name: &AcquirerName, output: Output) -> anyhow::Result<()> {
-    let found = standings(context, ports).await?;
+    let found = acquirer_states(context, ports).await?;
     let unserved: Vec<&str> = ["charges", "payouts"]
         .into_iter()
         .filter(|operation| {
@@ -182,8 +182,8 @@ async fn show(context: &dyn CliContext, ports: &Ports, name: &AcquirerName, outp
     Ok(())
 }
 
-fn as_json(one: &Standing) -> Value {
-    let Standing { acquirer, open, drained_since, breaker } = one;
+fn as_json(one: &AcquirerState) -> Value {
+    let AcquirerState { acquirer, open, drained_since, breaker } = one;
     let expires_at = acquirer.certificate.as_ref().and_then(|read| read.as_ref().ok()).copied();
     let problem = acquirer.certificate.as_ref().and_then(|read| read.as_ref().err());
     json!({
@@ -205,7 +205,7 @@ fn as_json(one: &Standing) -> Value {
     })
 }
 
-fn for_people(found: &[Standing]) -> String {
+fn for_people(found: &[AcquirerState]) -> String {
     let headings = [
         "NAME",
         "KIND",
@@ -223,8 +223,8 @@ fn for_people(found: &[Standing]) -> String {
     table(&headings, &found.iter().map(row).collect::<Vec<_>>())
 }
 
-fn row(one: &Standing) -> Vec<String> {
-    let Standing { acquirer, open, drained_since, breaker } = one;
+fn row(one: &AcquirerState) -> Vec<String> {
+    let AcquirerState { acquirer, open, drained_since, breaker } = one;
     let certificate = match &acquirer.certificate {
         None => "-".to_owned(),
         Some(Ok(expires_at)) => instant(*expires_at),

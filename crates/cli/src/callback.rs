@@ -1,7 +1,7 @@
 //! `cais callback`: lists the callbacks that could not be matched, and processes a callback again.
 
 use cais_domain::ids::CallbackId;
-use cais_ports::{Callback, Operator, PageRequest};
+use cais_ports::{Actor, Callback, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::callbacks::retry::{list_unmatched, named, retry};
 use clap::Subcommand;
@@ -29,7 +29,7 @@ pub enum CallbackCommand {
 ///
 /// # Errors
 /// No callback has the id, the callback is already processed, or the store failed.
-pub async fn run(ports: &Ports, operator: &Operator, command: CallbackCommand, output: Output) -> anyhow::Result<()> {
+pub async fn run(ports: &Ports, operator: &Actor, command: CallbackCommand, output: Output) -> anyhow::Result<()> {
     match command {
         CallbackCommand::List => list(ports, output).await,
         CallbackCommand::Retry { id } => {

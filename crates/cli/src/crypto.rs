@@ -6,8 +6,8 @@ use cais_domain::crypto::{Currency, ProcessorId, Rate, Withdrawal};
 use cais_domain::ids::CryptoWithdrawalId;
 use cais_domain::money::Money;
 use cais_domain::text::Text;
-use cais_http_api::representation::crypto::CryptoWithdrawal;
-use cais_ports::Operator;
+use cais_http_api::resources::crypto::CryptoWithdrawal;
+use cais_ports::Actor;
 use cais_use_cases::Ports;
 use cais_use_cases::crypto::CryptoSources;
 use cais_use_cases::crypto::deposits::review::{self as payment_review, PaymentDecision};
@@ -118,7 +118,7 @@ pub enum Outcome {
 ///
 /// # Errors
 /// A withdrawal or a payment does not exist, a decision is refused, or the processor or the store fails.
-pub async fn run(ports: &Ports, operator: &Operator, command: CryptoCommand, output: Output) -> anyhow::Result<()> {
+pub async fn run(ports: &Ports, operator: &Actor, command: CryptoCommand, output: Output) -> anyhow::Result<()> {
     match command {
         CryptoCommand::Review(command) => decide(ports, operator, command, output).await,
         CryptoCommand::Rate(RateCommand::Accept { currency, expect, note }) => {
@@ -132,7 +132,7 @@ fn sources(ports: &Ports) -> anyhow::Result<&CryptoSources> {
     ports.crypto.as_ref().context("no crypto processor is configured")
 }
 
-async fn decide(ports: &Ports, operator: &Operator, command: ReviewCommand, output: Output) -> anyhow::Result<()> {
+async fn decide(ports: &Ports, operator: &Actor, command: ReviewCommand, output: Output) -> anyhow::Result<()> {
     match command {
         ReviewCommand::List => {
             let (waiting, payments) = (review::list(ports).await?, payment_review::list_payments(ports).await?);

@@ -8,7 +8,7 @@ use cais_domain::infraction::{Infraction, InfractionStatus};
 use cais_domain::money::Money;
 use cais_domain::review_decision::parse_note;
 use cais_domain::text::Text;
-use cais_ports::{InfractionFilter, Operator, PageRequest};
+use cais_ports::{Actor, InfractionFilter, PageRequest};
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::infractions::list;
@@ -17,7 +17,7 @@ use clap::{Subcommand, ValueEnum};
 use serde_json::Value;
 
 use crate::output::{Output, amount, fields, instant, print_while_read, table};
-use cais_http_api::representation::infraction::InfractionDetail;
+use cais_http_api::resources::infraction::InfractionDetail;
 
 /// Infractions read per page.
 const PAGE: u32 = 200;
@@ -86,7 +86,7 @@ fn status(word: &str) -> Result<InfractionStatus, String> {
 ///
 /// # Errors
 /// An account or infraction does not exist, a decision is rejected, or the store fails.
-pub async fn run(ports: &Ports, operator: &Operator, command: InfractionCommand, output: Output) -> anyhow::Result<()> {
+pub async fn run(ports: &Ports, operator: &Actor, command: InfractionCommand, output: Output) -> anyhow::Result<()> {
     match command {
         InfractionCommand::List { email, status, needs_review } => {
             list_all(ports, email, (status, needs_review), output).await

@@ -2,7 +2,7 @@
 
 use cais_domain::merchant::api_key::{KeyPrefix, Scope, Scopes};
 use cais_domain::text::Text;
-use cais_ports::{ApiKeyRecord, KeyUse, Operator};
+use cais_ports::{Actor, ApiKeyRecord, KeyUse};
 use cais_use_cases::Ports;
 use cais_use_cases::keys::{create, list, revoke};
 use clap::Subcommand;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::account::{AccountArg, name};
 use crate::output::{Output, fields, instant, table};
-use cais_http_api::representation::operator as shown;
+use cais_http_api::resources::operator as operator_json;
 
 /// The operations on API keys.
 #[derive(Debug, Subcommand)]
@@ -30,7 +30,7 @@ pub enum KeyCommand {
         #[arg(long, value_name = "DAYS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(create::MAX_EXPIRES_IN_DAYS)))]
         expires_in_days: Option<u32>,
         /// IP addresses and CIDR blocks from which the key is accepted, separated by commas; by default all addresses
-        #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = block)]
+        #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = network)]
         allow: Vec<IpNet>,
     },
     /// List the keys of an account, newest first
@@ -47,7 +47,7 @@ fn scopes_help() -> String {
     format!("`all`, or scopes separated by commas: {}", Scope::ALL.map(Scope::as_str).join(", "))
 }
 
-fn block(text: &str) -> Result<IpNet, &'static str> {
+fn network(text: &str) -> Result<IpNet, &'static str> {
     create::parse_block(text).ok_or("must be an IP address or a CIDR block such as 203.0.113.0/24")
 }
 
@@ -60,13 +60,13 @@ fn prefix(text: &str) -> Result<KeyPrefix, &'static str> {
 ///
 /// # Errors
 /// The error of the use case.
-pub async fn run(ports: &Ports, operator: &Operator, command: KeyCommand, output: Output) -> anyhow::Result<()> {
+pub async fn run(ports: &Ports, operator: &Actor, command: KeyCommand, output: Output) -> anyhow::Result<()> {
     match command {
         KeyCommand::Create { which, name, scopes, expires_in_days, allow } => {
             let command =
                 create::CreateKey { email: which.email, name, scopes, expires_in_days, allowed_addresses: allow };
             let made = create::create(ports, operator, command).await?;
-            let mut value = shown::key(&made.record);
+            let mut value = operator_json::key(&made.record);
             if let Value::Object(object) = &mut value {
                 object.insert("key".to_owned(), Value::String(made.token.expose()));
             }
@@ -84,8 +84,8 @@ pub async fn run(ports: &Ports, operator: &Operator, command: KeyCommand, output
             let keys = list::list(ports, &which.email).await?;
             let uses = list::uses(ports, &keys).await?;
             let used = |key: &ApiKeyRecord| uses.iter().find(|used| used.key == key.prefix);
-            let shown = |key: &ApiKeyRecord| with_use(shown::key(key), used(key));
-            let value = json!({ "data": keys.iter().map(shown).collect::<Vec<_>>() });
+            let as_json = |key: &ApiKeyRecord| with_use(operator_json::key(key), used(key));
+            let value = json!({ "data": keys.iter().map(as_json).collect::<Vec<_>>() });
             let now = ports.clock.now();
             output.print(&value, || {
                 let rows: Vec<Vec<String>> = keys.iter().map(|key| row(key, used(key), now)).collect();
@@ -98,7 +98,7 @@ pub async fn run(ports: &Ports, operator: &Operator, command: KeyCommand, output
         }
         KeyCommand::Revoke { prefix } => {
             let key = revoke::revoke(ports, operator, &prefix).await?;
-            output.print(&shown::key(&key), || {
+            output.print(&operator_json::key(&key), || {
                 format!("The key {prefix} ({}) is revoked. Running services refuse it within 5 seconds.", key.name)
             })?;
         }
@@ -122,7 +122,7 @@ fn expiry(key: &ApiKeyRecord) -> String {
 /// unknown.
 fn with_use(mut key: Value, used: Option<&KeyUse>) -> Value {
     if let Value::Object(object) = &mut key {
-        object.insert("last_used_at".to_owned(), json!(used.map(|used| shown::instant(used.at))));
+        object.insert("last_used_at".to_owned(), json!(used.map(|used| operator_json::instant(used.at))));
         let address = used.map(|used| used.address.as_str()).filter(|address| !address.is_empty());
         object.insert("last_used_address".to_owned(), json!(address));
     }
@@ -147,7 +147,7 @@ fn row(key: &ApiKeyRecord, used: Option<&KeyUse>, now: Timestamp) -> Vec<String>
 
 #[cfg(test)]
 mod tests {
-    use super::{block, prefix};
+    use super::{network, prefix};
 
     #[test]
     fn whole_key_is_reduced_to_its_prefix() {
@@ -158,8 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn single_address_is_parsed_as_block() {
-        assert_eq!(block("203.0.113.7").map(|block| block.to_string()), Ok("203.0.113.7/32".to_owned()));
-        assert!(block("shop").is_err());
+    fn single_address_is_parsed_as_network() {
+        assert_eq!(network("203.0.113.7").map(|network| network.to_string()), Ok("203.0.113.7/32".to_owned()));
+        assert!(network("shop").is_err());
     }
 }

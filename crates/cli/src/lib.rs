@@ -236,10 +236,10 @@ impl Cli {
                     done(login::create_operator(ports, &operator, &base, command, output).await)
                 })
             }
-            Command::LoginLink(who) => {
+            Command::LoginLink(user) => {
                 let base = context.public_url()?;
                 on_ports(context, Access::Existing, async |ports| {
-                    done(login::login_link(ports, &operator, &base, who, output).await)
+                    done(login::login_link(ports, &operator, &base, user, output).await)
                 })
             }
             Command::Callback(command) => on_ports(context, Access::Existing, async |ports| {

@@ -168,8 +168,8 @@ impl Listening<'_> {
     /// Forwards an event if its type is selected, and prints the result. A failed attempt is not repeated. Returns `false`
     /// if standard output has no reader any more.
     async fn forward(&self, event: &RelayedEvent) -> anyhow::Result<bool> {
-        let wanted = &self.args.events;
-        if !wanted.is_empty() && !wanted.iter().any(|kind| kind.as_str() == event.kind) {
+        let selected = &self.args.events;
+        if !selected.is_empty() && !selected.iter().any(|kind| kind.as_str() == event.kind) {
             return Ok(true);
         }
         let sent = self.relay.forward(&self.args.forward_to, &self.secret, event, self.context.now()).await;

@@ -1,6 +1,6 @@
 //! `cais operator create` and `cais login-link`: one-time links to the dashboard.
 
-use cais_ports::Operator;
+use cais_ports::Actor;
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::logins::invite::{self, LinkToken};
@@ -30,13 +30,13 @@ pub struct EmailArg {
 /// The e-mail has a user already, the store fails, or standard output cannot be written.
 pub async fn create_operator(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     base: &str,
-    OperatorCommand::Create(who): OperatorCommand,
+    OperatorCommand::Create(user): OperatorCommand,
     output: Output,
 ) -> anyhow::Result<()> {
-    let token = invite::create_operator(ports, operator, who.email.clone()).await?;
-    print(&who.email, base, &token, output)
+    let token = invite::create_operator(ports, operator, user.email.clone()).await?;
+    print(&user.email, base, &token, output)
 }
 
 /// Creates and prints a link for the holder of an account or for an operator.
@@ -45,13 +45,13 @@ pub async fn create_operator(
 /// Neither an account nor an operator has the e-mail, the store fails, or standard output cannot be written.
 pub async fn login_link(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     base: &str,
-    who: EmailArg,
+    user: EmailArg,
     output: Output,
 ) -> anyhow::Result<()> {
-    let token = invite::login_link(ports, operator, who.email.clone()).await?;
-    print(&who.email, base, &token, output)
+    let token = invite::login_link(ports, operator, user.email.clone()).await?;
+    print(&user.email, base, &token, output)
 }
 
 fn print(email: &AccountEmail, base: &str, token: &LinkToken, output: Output) -> anyhow::Result<()> {

@@ -3,16 +3,16 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use cais_ports::Operator;
+use cais_ports::Actor;
 
 /// The Linux file with the name of the machine.
 const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
 /// Returns the operator of this process: the given name, otherwise the user of the operating system.
 #[must_use]
-pub fn of_process(given: Option<&str>) -> Operator {
+pub fn of_process(given: Option<&str>) -> Actor {
     let host = fs::read_to_string(HOST_NAME).map_or_else(|_| "unknown".to_owned(), |name| name.trim().to_owned());
-    Operator { name: given.map_or_else(user, str::to_owned), source: "cli".to_owned(), host }
+    Actor { name: given.map_or_else(user, str::to_owned), source: "cli".to_owned(), host }
 }
 
 /// Returns the user that runs this process; behind `sudo`, the user who called it.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-pub use cais_http_api::representation::operator::{amount, instant};
+pub use cais_http_api::resources::operator::{amount, instant};
 use serde_json::Value;
 
 /// The output format of a command.

@@ -5,8 +5,8 @@ use cais_domain::ids::PayoutId;
 use cais_domain::money::Money;
 use cais_domain::payout::Payout;
 use cais_domain::text::Text;
-use cais_http_api::representation::payout::Payout as PayoutBody;
-use cais_ports::Operator;
+use cais_http_api::resources::payout::Payout as PayoutBody;
+use cais_ports::Actor;
 use cais_use_cases::Ports;
 use cais_use_cases::payouts::credit_return::{SeenReturn, credit_return};
 use clap::Subcommand;
@@ -48,7 +48,7 @@ fn return_id(text: &str) -> Result<ReturnId, String> {
 ///
 /// # Errors
 /// The payout does not exist or is not completed, the return belongs to another record, the amount is too high, or the store fails.
-pub async fn run(ports: &Ports, operator: &Operator, command: PayoutCommand, output: Output) -> anyhow::Result<()> {
+pub async fn run(ports: &Ports, operator: &Actor, command: PayoutCommand, output: Output) -> anyhow::Result<()> {
     let PayoutCommand::CreditReturn { id, return_id, amount, note } = command;
     let seen = SeenReturn { payout: id, return_id, amount, note };
     let (payout, credited) = credit_return(ports, operator, &seen).await?;

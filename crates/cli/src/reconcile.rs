@@ -79,12 +79,12 @@ fn progress_bar() -> anyhow::Result<ProgressBar> {
     Ok(bar)
 }
 
-fn is_settled(report: &Report) -> bool {
+fn has_no_open_difference(report: &Report) -> bool {
     !report.more && report.open() == 0
 }
 
 fn code_of(report: &Report) -> ExitCode {
-    match (report.unread.is_empty(), is_settled(report)) {
+    match (report.unread.is_empty(), has_no_open_difference(report)) {
         (false, _) => ExitCode::from(UNREAD),
         (true, false) => ExitCode::FAILURE,
         (true, true) => ExitCode::SUCCESS,
@@ -104,7 +104,7 @@ fn as_json(report: &Report, (from, until): (Timestamp, Timestamp)) -> Value {
         .map(|(acquirer, row)| json!({ "acquirer": acquirer.as_str(), "name": row.name, "cause": row.reason }))
         .collect();
     json!({
-        "ok": report.unread.is_empty() && is_settled(report),
+        "ok": report.unread.is_empty() && has_no_open_difference(report),
         "from": instant(from),
         "until": instant(until),
         "received": report.received,

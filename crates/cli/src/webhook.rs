@@ -62,7 +62,7 @@ pub fn run(context: &dyn CliContext, command: WebhookCommand, output: Output) ->
     let given = given.with_context(|| format!("a secret is needed: --secret-file, or {WEBHOOK_SECRET_VARIABLE}"))?;
     let secrets: Vec<SigningSecret> = given.expose().split_whitespace().map(parse_secret).collect::<Result<_, _>>()?;
     let body = read(&args.body)?;
-    let problem = judge(&args, &secrets, &body, context.now());
+    let problem = find_problem(&args, &secrets, &body, context.now());
     let value = json!({ "ok": problem.is_none(), "problem": problem });
     output.print(&value, || match &problem {
         None => "The signature is valid.".to_owned(),
@@ -72,7 +72,7 @@ pub fn run(context: &dyn CliContext, command: WebhookCommand, output: Output) ->
 }
 
 /// Returns the reason to reject the webhook; `None` if the webhook is valid.
-fn judge(args: &VerifyArgs, secrets: &[SigningSecret], body: &[u8], now: Timestamp) -> Option<String> {
+fn find_problem(args: &VerifyArgs, secrets: &[SigningSecret], body: &[u8], now: Timestamp) -> Option<String> {
     let VerifyArgs { id, timestamp, signature, any_age, .. } = args;
     let received = Received { id, timestamp, signature, body };
     let tolerance = if *any_age { SignedDuration::MAX } else { TOLERANCE };
@@ -114,17 +114,17 @@ mod tests {
         }
     }
 
-    fn judged(args: &VerifyArgs, body: &str, age_s: i64) -> Option<String> {
+    fn problem_of(args: &VerifyArgs, body: &str, age_s: i64) -> Option<String> {
         let now = Timestamp::from_second(AT_S + age_s).unwrap();
-        judge(args, &[parse_secret(SECRET).unwrap()], body.as_bytes(), now)
+        find_problem(args, &[parse_secret(SECRET).unwrap()], body.as_bytes(), now)
     }
 
     #[test]
     fn webhook_signed_recently_is_accepted() {
-        assert_eq!(judged(&args("{}", false), "{}", 10), None);
-        assert_eq!(judged(&args("{}", false), "{} ", 10).unwrap(), "no signature matches");
-        assert_eq!(judged(&args("{}", false), "{}", 301).unwrap(), "the timestamp is too old");
-        assert_eq!(judged(&args("{}", true), "{}", 90 * 86_400), None);
-        assert_eq!(judged(&args("{}", true), "{}", -90 * 86_400), None);
+        assert_eq!(problem_of(&args("{}", false), "{}", 10), None);
+        assert_eq!(problem_of(&args("{}", false), "{} ", 10).unwrap(), "no signature matches");
+        assert_eq!(problem_of(&args("{}", false), "{}", 301).unwrap(), "the timestamp is too old");
+        assert_eq!(problem_of(&args("{}", true), "{}", 90 * 86_400), None);
+        assert_eq!(problem_of(&args("{}", true), "{}", -90 * 86_400), None);
     }
 }

@@ -29,9 +29,9 @@ impl KeySnapshot {
     }
 
     fn check_idempotency_record(&self, change: &ChangeSet) -> Result<(), CommitError> {
-        let Some(wanted) = &change.idempotency else { return Ok(()) };
-        let found = self.idempotency_records.get(wanted.name());
-        let held = match wanted {
+        let Some(requested) = &change.idempotency else { return Ok(()) };
+        let found = self.idempotency_records.get(requested.name());
+        let held = match requested {
             IdempotencyChange::Take(_) => None,
             IdempotencyChange::Retake { fence, .. }
             | IdempotencyChange::Answer { fence, .. }
@@ -44,7 +44,7 @@ impl KeySnapshot {
             // Housekeeping removes an idempotency record a month after its creation. So the record can be missing only
             // if a repeat reads the month-old record just before the removal.
             (None, Some(_)) => {
-                Err(CommitError::Corrupt(format!("the idempotency record of {} is missing", wanted.name().account)))
+                Err(CommitError::Corrupt(format!("the idempotency record of {} is missing", requested.name().account)))
             }
         }
     }
@@ -77,8 +77,8 @@ impl KeySnapshot {
     }
 
     pub(crate) fn apply(&mut self, change: &ChangeSet) {
-        if let Some(wanted) = &change.idempotency {
-            self.apply_idempotency_record(wanted, change.at);
+        if let Some(requested) = &change.idempotency {
+            self.apply_idempotency_record(requested, change.at);
         }
         for reservation in &change.reserve {
             self.owners.insert(reservation.key.clone(), reservation.owner.clone());
@@ -89,8 +89,8 @@ impl KeySnapshot {
         self.versions.extend(change.writes.iter().map(|write| (write.key(), write.version())));
     }
 
-    fn apply_idempotency_record(&mut self, wanted: &IdempotencyChange, at: Timestamp) {
-        if let IdempotencyChange::Take(new) = wanted {
+    fn apply_idempotency_record(&mut self, requested: &IdempotencyChange, at: Timestamp) {
+        if let IdempotencyChange::Take(new) = requested {
             let record = IdempotencyRecord {
                 name: new.name.clone(),
                 fingerprint: new.fingerprint,
@@ -104,8 +104,8 @@ impl KeySnapshot {
             self.idempotency_records.insert(new.name.clone(), record);
             return;
         }
-        let Some(record) = self.idempotency_records.get_mut(wanted.name()) else { return };
-        match wanted {
+        let Some(record) = self.idempotency_records.get_mut(requested.name()) else { return };
+        match requested {
             IdempotencyChange::Take(_) => {}
             IdempotencyChange::Retake { fence, lease_until, .. } => {
                 record.fence = fence.saturating_add(1);

@@ -12,14 +12,14 @@ use crate::{Config, World};
 pub enum InstallationError {
     /// The database belongs to the other world.
     #[error(
-        "this database belongs to the {recorded} world, and this start is of the {asked} world: balances of the sandbox are play money, so the two never share a database. {}",
-        advice(*.asked)
+        "this database belongs to the {recorded} world, and this start is of the {configured} world: balances of the sandbox are play money, so the two never share a database. {}",
+        advice(*.configured)
     )]
     OtherWorld {
         /// The world that the first start recorded.
         recorded: String,
         /// The world that the configuration selects.
-        asked: World,
+        configured: World,
     },
     /// The master key differs from the key of the first start.
     #[error(
@@ -45,8 +45,8 @@ pub enum InstallationError {
     Query(#[from] QueryError),
 }
 
-const fn advice(asked: World) -> &'static str {
-    match asked {
+const fn advice(configured: World) -> &'static str {
+    match configured {
         World::Live => {
             "Use a new database (`database_url`, `data_dir`) for the acquirers, or start without acquirers and with `--sandbox`"
         }
@@ -56,13 +56,13 @@ const fn advice(asked: World) -> &'static str {
     }
 }
 
-/// Compares the world that the database recorded with `asked`, the world that the configuration selects.
+/// Compares the world that the database recorded with `configured`, the world that the configuration selects.
 ///
 /// # Errors
 /// [`InstallationError::OtherWorld`].
-pub fn compare_world(recorded: &str, asked: World) -> Result<(), InstallationError> {
+pub fn compare_world(recorded: &str, configured: World) -> Result<(), InstallationError> {
     let recorded = recorded.to_owned();
-    if recorded == asked.as_str() { Ok(()) } else { Err(InstallationError::OtherWorld { recorded, asked }) }
+    if recorded == configured.as_str() { Ok(()) } else { Err(InstallationError::OtherWorld { recorded, configured }) }
 }
 
 impl Config {

@@ -49,8 +49,8 @@ fn hash(file: &EmbeddedFile) -> String {
 
 /// Returns a file, or 404 if no embedded file has the name and the hash in the path.
 pub(crate) async fn serve(path: web::Path<(String, String)>) -> HttpResponse {
-    let (wanted, name) = path.into_inner();
-    let Some(file) = Files::get(&name).filter(|file| hash(file) == wanted) else {
+    let (requested_hash, name) = path.into_inner();
+    let Some(file) = Files::get(&name).filter(|file| hash(file) == requested_hash) else {
         return HttpResponse::NotFound().finish();
     };
     let kind = match name.rsplit_once('.') {

@@ -12,7 +12,7 @@ use crate::pages::operator::reconciliation::ComparedDay;
 
 /// The time for which the request that starts a check waits for the check's result. A check that needs more time
 /// continues after the request.
-const ANSWER_WITHIN: Duration = Duration::from_secs(9);
+const RESPOND_WITHIN: Duration = Duration::from_secs(9);
 
 /// The checks of a process.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl<T: 'static> Check<T> {
         self.lock().clone()
     }
 
-    /// Runs `work` as the check, and waits up to `ANSWER_WITHIN` for its end. If the check is running already, returns
+    /// Runs `work` as the check, and waits up to `RESPOND_WITHIN` for its end. If the check is running already, returns
     /// at once and does not run `work`.
     pub(crate) async fn start(&self, now: Timestamp, work: impl Future<Output = Result<T, String>> + 'static) {
         {
@@ -81,7 +81,7 @@ impl<T: 'static> Check<T> {
             *check.lock() = State { running_since: None, last: Some((now, result.map(Arc::new))) };
         });
         // After the limit the task continues, and the page shows that the check is running.
-        drop(tokio::time::timeout(ANSWER_WITHIN, ended).await);
+        drop(tokio::time::timeout(RESPOND_WITHIN, ended).await);
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {

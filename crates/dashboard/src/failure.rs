@@ -24,7 +24,7 @@ pub(crate) enum Failure {
     /// The path does not serve the method, such as a GET of a path that only receives forms.
     OtherMethod,
     /// The user entered too many wrong one-time codes, so the login or the action ended.
-    Ended,
+    TooManyCodes,
     /// Another CSV file of the account is still being downloaded.
     FileUnfinished,
     /// Too many attempts at a login or a one-time code, or too many requests of a session or an IP address.
@@ -37,13 +37,13 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LoginNeeded => formatter.write_str("login needed"),
-            Self::Forged(why) | Self::BadForm(why) => formatter.write_str(why),
+            Self::Forged(reason) | Self::BadForm(reason) => formatter.write_str(reason),
             Self::NotFound => formatter.write_str("not found"),
             Self::OtherMethod => formatter.write_str("the path does not serve the method"),
-            Self::Ended => formatter.write_str("too many wrong codes; the action ended"),
+            Self::TooManyCodes => formatter.write_str("too many wrong codes; the action ended"),
             Self::FileUnfinished => formatter.write_str("another CSV file of the account is still being downloaded"),
             Self::Throttled => formatter.write_str("too many attempts or requests"),
-            Self::Unavailable(why) => formatter.write_str(why),
+            Self::Unavailable(reason) => formatter.write_str(reason),
         }
     }
 }
@@ -58,7 +58,7 @@ impl ResponseError for Failure {
             Self::BadForm(_) => StatusCode::BAD_REQUEST,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::OtherMethod => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Ended => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooManyCodes => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Throttled | Self::FileUnfinished => StatusCode::TOO_MANY_REQUESTS,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -102,7 +102,7 @@ impl From<LoginError> for Failure {
         match error {
             LoginError::Refused | LoginError::Over => Self::NotFound,
             LoginError::CodeNeeded => Self::BadForm("the code is missing"),
-            LoginError::LastCode => Self::Ended,
+            LoginError::LastCode => Self::TooManyCodes,
             LoginError::Throttled => Self::Throttled,
             LoginError::Contended | LoginError::Secret | LoginError::Decision(_) => {
                 Self::Unavailable(error.to_string())

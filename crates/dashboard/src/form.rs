@@ -11,18 +11,18 @@ use actix_web::{FromRequest, HttpRequest};
 use url::form_urlencoded;
 
 use crate::failure::Failure;
+use crate::page_context::PageContext;
 use crate::state::Site;
-use crate::visit::Visit;
 
-/// The name of the field with the token of [`Visit::token`].
+/// The name of the field with the token of [`PageContext::token`].
 const TOKEN_FIELD: &str = "token";
 /// The time in which the whole form must arrive.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(10);
 
 /// A form of this site.
 pub(crate) struct Form {
-    /// The visit in which the form was sent.
-    pub(crate) visit: Visit,
+    /// The context of the page that the form was sent to.
+    pub(crate) context: PageContext,
     fields: Vec<(String, String)>,
 }
 
@@ -55,10 +55,10 @@ impl FromRequest for Form {
             let body = tokio::time::timeout(ARRIVES_WITHIN, body).await;
             let body = body.map_err(|_| Failure::BadForm("the form did not arrive within the time limit"))?;
             let body = body.map_err(|_| Failure::BadForm("the form is too large or did not arrive whole"))?;
-            let visit = Visit::of(&request).await?;
+            let context = PageContext::of(&request).await?;
             let fields: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
-            let form = Self { visit, fields };
-            if !form.visit.has_token(form.raw(TOKEN_FIELD)) {
+            let form = Self { context, fields };
+            if !form.context.has_token(form.raw(TOKEN_FIELD)) {
                 return Err(Failure::Forged("the token of the form is missing or wrong"));
             }
             // The parser replaces bytes that are not UTF-8 with U+FFFD. A form with this character is refused, because

@@ -36,7 +36,7 @@ pub(crate) async fn guard(request: ServiceRequest, next: Next<BoxBody>) -> Resul
     let (request, mut response) = response.into_parts();
     if let Some(failure) = failure {
         log(&request, &failure);
-        response = shown(&request, &failure);
+        response = failure_page(&request, &failure);
     }
     let is_secure = request.app_data::<Data<Dashboard>>().is_some_and(|dashboard| dashboard.site.is_secure());
     add_headers(response.headers_mut(), is_secure);
@@ -48,11 +48,15 @@ fn log(request: &HttpRequest, failure: &Failure) {
     let client = request.extensions().get::<IpAddr>().map(ToString::to_string);
     match failure {
         Failure::LoginNeeded => {}
-        Failure::NotFound | Failure::OtherMethod | Failure::Ended | Failure::Throttled | Failure::FileUnfinished => {
+        Failure::NotFound
+        | Failure::OtherMethod
+        | Failure::TooManyCodes
+        | Failure::Throttled
+        | Failure::FileUnfinished => {
             tracing::info!(route, client, reason = %failure, "page refused; the user sees the reason");
         }
-        Failure::Forged(why) | Failure::BadForm(why) => {
-            tracing::warn!(route, client, reason = why, "form refused; nothing was changed");
+        Failure::Forged(reason) | Failure::BadForm(reason) => {
+            tracing::warn!(route, client, reason, "form refused; nothing was changed");
         }
         Failure::Unavailable(cause) => tracing::error!(route, cause, "page not shown; the user sees an error page"),
     }
@@ -66,7 +70,7 @@ struct FailurePage<'a> {
     text: &'a str,
 }
 
-fn shown(request: &HttpRequest, failure: &Failure) -> HttpResponse {
+fn failure_page(request: &HttpRequest, failure: &Failure) -> HttpResponse {
     let page = Layout::without_session(request);
     let t = page.t;
     let (title, text) = match failure {
@@ -75,7 +79,7 @@ fn shown(request: &HttpRequest, failure: &Failure) -> HttpResponse {
         Failure::BadForm(_) => (t.bad_form_title, t.bad_form_text),
         Failure::NotFound => (t.not_found_title, t.not_found_text),
         Failure::OtherMethod => (t.other_method_title, t.other_method_text),
-        Failure::Ended => (t.ended_title, t.ended_text),
+        Failure::TooManyCodes => (t.ended_title, t.ended_text),
         Failure::FileUnfinished => (t.file_unfinished_title, t.file_unfinished_text),
         Failure::Throttled => (t.throttled_title, t.throttled_text),
         Failure::Unavailable(_) => (t.unavailable_title, t.unavailable_text),

@@ -9,10 +9,10 @@ use cais_ports::{Role, SessionStage};
 
 use crate::assets::{self, Paths};
 use crate::cookies::{self, Purpose};
+use crate::page_context::PageContext;
 use crate::state::Dashboard;
 use crate::texts::operator::OperatorTexts;
 use crate::texts::{Language, Texts};
-use crate::visit::Visit;
 
 /// The parts of a page that `layout.html` shows.
 #[derive(Debug, Clone)]
@@ -36,20 +36,20 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Returns the frame of a visit.
-    pub(crate) fn of(visit: &Visit) -> Self {
-        let complete = visit.visitor.as_ref().filter(|visitor| visitor.session.stage == SessionStage::Complete);
+    /// Returns the frame of the page with this context.
+    pub(crate) fn of(context: &PageContext) -> Self {
+        let complete = context.visitor.as_ref().filter(|visitor| visitor.session.stage == SessionStage::Complete);
         Self {
-            t: visit.language.texts(),
-            language: visit.language,
+            t: context.language.texts(),
+            language: context.language,
             assets: assets::paths(),
-            token: visit.token(),
+            token: context.token(),
             user: complete.map(|visitor| visitor.user.email.clone()),
             is_merchant: complete.is_some_and(|visitor| matches!(visitor.user.role, Role::Merchant(_))),
             operator: complete
                 .filter(|visitor| visitor.user.role == Role::Operator)
-                .map(|_| OperatorTexts::of(visit.language)),
-            is_sandbox: visit.dashboard.site.is_sandbox,
+                .map(|_| OperatorTexts::of(context.language)),
+            is_sandbox: context.dashboard.site.is_sandbox,
         }
     }
 

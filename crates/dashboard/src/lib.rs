@@ -2,9 +2,9 @@
 //!
 //! A new page needs one file in `pages` with its handler and the struct of its template. The template stands in
 //! `templates`, and the texts stand in `texts`. One of the lists in `pages/mod.rs` gets a line with the path. The
-//! argument of a handler is a `visit::Visit` or, for a change, a `form::Form`. Both extractors load the session before
-//! the handler runs; `Form` also checks origin and token. `guard` adds the security headers and turns each
-//! `failure::Failure` into a page. Pages and command line call the same use cases.
+//! argument of a handler is a `page_context::PageContext` or, for a change, a `form::Form`. Both extractors load the
+//! session before the handler runs; `Form` also checks origin and token. `guard` adds the security headers and turns
+//! each `failure::Failure` into a page. Pages and command line call the same use cases.
 
 mod assets;
 mod check;
@@ -17,12 +17,12 @@ mod format;
 mod guard;
 mod input;
 mod layout;
+mod page_context;
 mod pages;
 mod qr;
 mod query;
 mod state;
 mod texts;
-mod visit;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use crate::describe::failures::Errors;
 use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::reply;
-use crate::representation::values::Amount;
+use crate::resources::values::Amount;
 
 /// The parts of an account's money, in BRL.
 #[derive(Serialize, ToSchema)]

@@ -24,7 +24,7 @@ use super::state::AppState;
 
 /// Limit of the memory for the bodies of callbacks, over all connections together, in KiB: 32 MiB. If a body does not fit, the callback is
 /// answered 503, and the acquirer sends the callback again.
-const ROOM_KIB: usize = 32 * 1024;
+const BODY_MEMORY_KIB: usize = 32 * 1024;
 /// Seconds until an acquirer should retry, if the store has too many open callbacks of this acquirer.
 const FULL_RETRY_AFTER_S: u32 = 60;
 
@@ -39,16 +39,16 @@ pub struct CallbackPaths {
     /// The networks that an acquirer sends from. An acquirer without networks may send from every address.
     networks: Vec<(AcquirerName, Vec<IpNet>)>,
     /// The free memory for bodies, one permit per KiB.
-    room: Semaphore,
+    body_memory: Semaphore,
 }
 
 /// The memory reserved for the body of one callback; released on drop.
-pub struct Room<'p> {
+pub struct BodyReservation<'p> {
     all: &'p Semaphore,
     held: Option<SemaphorePermit<'p>>,
 }
 
-impl Room<'_> {
+impl BodyReservation<'_> {
     /// Increases the reservation to `bytes`.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl CallbackPaths {
     pub fn new<'t>(tokens: impl IntoIterator<Item = (AcquirerName, &'t str)>) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, b"callback paths");
         let tokens = tokens.into_iter().map(|(name, token)| (name, hmac::sign(&key, token.as_bytes()))).collect();
-        Self { key, tokens, networks: Vec::new(), room: Semaphore::new(ROOM_KIB) }
+        Self { key, tokens, networks: Vec::new(), body_memory: Semaphore::new(BODY_MEMORY_KIB) }
     }
 
     /// Restricts each of these acquirers to its networks. With an empty list, the acquirer may send from every address.
@@ -96,10 +96,10 @@ impl CallbackPaths {
         own.find(|(_, tag)| hmac::verify(&self.key, token.as_bytes(), tag.as_ref()).is_ok()).map(|(name, _)| name)
     }
 
-    /// Returns an empty reservation for a body.
+    /// Returns an empty reservation for the body of a callback.
     #[must_use]
-    pub fn room(&self) -> Room<'_> {
-        Room { all: &self.room, held: None }
+    pub fn body_reservation(&self) -> BodyReservation<'_> {
+        BodyReservation { all: &self.body_memory, held: None }
     }
 }
 
@@ -122,9 +122,9 @@ pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppSta
         return Err(ApiError::new(ErrorCode::NotFound));
     }
     // The reservation is held until the response, because the body may stay in memory until then.
-    let mut room = shared.callbacks.room();
+    let mut reservation = shared.callbacks.body_reservation();
     let within = RequestContext::of(&request)?.body_within;
-    let body = body::callback(request.headers(), &mut payload.into_inner(), within, &mut room).await?;
+    let body = body::callback(request.headers(), &mut payload.into_inner(), within, &mut reservation).await?;
     let headers = request.headers();
     let signature = headers.get(SIGNATURE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     let texts = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
@@ -140,8 +140,8 @@ pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppSta
             callbacks::receive(ports, &acquirer, body).await
         }
     };
-    let kept = run_detached(work).await?;
-    kept.map_err(|error| match error {
+    let result = run_detached(work).await?;
+    result.map_err(|error| match error {
         ReceiveError::Malformed(reason) => ApiError::invalid(vec![Issue::new("", format!("is {reason}"))]),
         ReceiveError::Full => ApiError::new(ErrorCode::ServiceUnavailable).retry_after(FULL_RETRY_AFTER_S),
         ReceiveError::NotConfigured | ReceiveError::Store(_) => {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn sender_outside_of_the_networks_is_not_admitted() {
         let [main, other] = ["main", "other"].map(|name| AcquirerName::parse(name).unwrap());
-        let networks = |blocks: &[&str]| blocks.iter().map(|block| block.parse().unwrap()).collect();
+        let networks = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
         let paths = CallbackPaths::new([]).only_from([
             (main.clone(), networks(&["34.193.116.226/32", "2001:db8::/32"])),
             (other.clone(), Vec::new()),
@@ -187,14 +187,14 @@ mod tests {
     #[test]
     fn bodies_share_bounded_memory_and_release_it() {
         let paths = CallbackPaths::new([]);
-        let mut rooms: Vec<Room<'_>> = (0..32).map(|_| paths.room()).collect();
-        for room in &mut rooms {
-            room.grow_to(1_000).unwrap();
-            room.grow_to(1024 * 1024).unwrap();
+        let mut reservations: Vec<BodyReservation<'_>> = (0..32).map(|_| paths.body_reservation()).collect();
+        for reservation in &mut reservations {
+            reservation.grow_to(1_000).unwrap();
+            reservation.grow_to(1024 * 1024).unwrap();
         }
-        let mut late = paths.room();
+        let mut late = paths.body_reservation();
         assert_eq!(late.grow_to(1).unwrap_err().code, ErrorCode::ServiceUnavailable);
-        rooms.pop();
+        reservations.pop();
         late.grow_to(1024 * 1024).unwrap();
     }
 

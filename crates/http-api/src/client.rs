@@ -16,10 +16,10 @@ pub fn address(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
     Some(if is_in(trusted, peer) { behind(peer, request.headers(), trusted) } else { peer })
 }
 
-/// Returns `true` if the address is in one of the networks in `blocks`.
+/// Returns `true` if the address is in one of the `networks`.
 #[must_use]
-pub fn is_in(blocks: &[IpNet], address: IpAddr) -> bool {
-    blocks.iter().any(|block| block.contains(&address))
+pub fn is_in(networks: &[IpNet], address: IpAddr) -> bool {
+    networks.iter().any(|network| network.contains(&address))
 }
 
 /// Follows the hops from the proxy towards the client, up to the end or to an unreadable hop. Returns the first hop that is not a trusted

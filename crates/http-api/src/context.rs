@@ -22,7 +22,7 @@ use super::state::AppState;
 use super::trace;
 
 /// Time limit for the work of [`run_detached`]. The service answers a POST within 10 s; the remaining second is for transmission.
-const ANSWER_WITHIN: Duration = Duration::from_secs(9);
+const RESPOND_WITHIN: Duration = Duration::from_secs(9);
 
 /// The facts about a request so far. The middleware owns them, so that they are not lost in a panic of the handler.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ permissions! {
     CryptoWrite
     /// The scope to read webhook endpoints and deliveries.
     WebhooksRead
-    /// The scope to register, change and test webhook endpoints, and to resend events.
+    /// The scope to register, change, delete and test webhook endpoints, and to resend events.
     WebhooksWrite
     /// The scope to read events.
     EventsRead
@@ -156,8 +156,8 @@ impl<P: Permission> Authorized<P> {
 pub async fn run_detached<T: 'static>(work: impl Future<Output = T> + 'static) -> Result<T, ApiError> {
     let work = trace::scope(trace::current(), work.in_current_span());
     let task = actix_web::rt::spawn(work);
-    match tokio::time::timeout(ANSWER_WITHIN, task).await {
-        Ok(ended) => ended.map_err(|error| ApiError::internal(format!("the work did not end: {error}"))),
+    match tokio::time::timeout(RESPOND_WITHIN, task).await {
+        Ok(ended) => ended.map_err(|error| ApiError::internal(format!("the work panicked or was cancelled: {error}"))),
         Err(_) => Err(ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S)),
     }
 }

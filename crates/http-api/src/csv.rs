@@ -23,7 +23,7 @@ use crate::describe::parameters;
 use crate::error::{ApiError, ErrorCode};
 use crate::paging::{LIMIT, STARTING_AFTER};
 use crate::query::Query;
-use crate::representation::csv::{Dialect, Row, lines};
+use crate::resources::csv::{Dialect, Row, lines};
 use crate::{filters, reply};
 
 /// Rows per read, which is the largest page of the store. A page has about 40 KiB.
@@ -115,7 +115,7 @@ pub fn requested<C>(
     page: impl FnOnce() -> Option<PageRequest<C>>,
 ) -> Option<Requested<C>> {
     let dialect = if query.get(DIALECT).is_some() {
-        filters::word(query, DIALECT, &[Dialect::ExcelBr], |_| "excel-br", issues).or(Some(Dialect::ExcelBr))
+        filters::one_of(query, DIALECT, &[Dialect::ExcelBr], |_| "excel-br", issues).or(Some(Dialect::ExcelBr))
     } else {
         (accept::preferred(headers) == Format::Csv).then_some(Dialect::Standard)
     };
@@ -132,7 +132,7 @@ pub fn requested<C>(
 pub fn parameters(filters: Vec<Parameter>) -> Vec<Parameter> {
     let dialect = "Returns a file of all rows in this dialect, for every value of `Accept`.";
     let paging = parameters::created().into_iter().chain(parameters::paging());
-    filters.into_iter().chain(paging).chain([parameters::word(DIALECT, dialect, ["excel-br"])]).collect()
+    filters.into_iter().chain(paging).chain([parameters::one_of(DIALECT, dialect, ["excel-br"])]).collect()
 }
 
 /// Returns a file of all rows. `read` reads the rows after a cursor, and the first rows without a cursor.

@@ -60,7 +60,7 @@ impl Asset {
             return with_headers(reply::empty(StatusCode::NOT_MODIFIED), extra);
         }
         extra.extend(more);
-        let body = if takes_gzip(request) {
+        let body = if accepts_gzip(request) {
             extra.push((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
             self.gzip.clone()
         } else {
@@ -86,7 +86,7 @@ fn list<'h>(headers: &'h HeaderMap, name: &'h HeaderName) -> impl Iterator<Item 
 }
 
 /// Returns `true` if the request accepts gzip with a weight above zero (RFC 9110, 12.5.3).
-fn takes_gzip(request: &HeaderMap) -> bool {
+fn accepts_gzip(request: &HeaderMap) -> bool {
     let mut codings = list(request, &ACCEPT_ENCODING).filter_map(accept::read);
     codings.any(|(coding, quality)| coding.eq_ignore_ascii_case("gzip") && quality > 0)
 }

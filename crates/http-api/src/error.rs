@@ -17,7 +17,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::describe::failures::Code;
-use crate::representation::values::to_json;
+use crate::resources::values::to_json;
 
 /// Seconds until a caller may try an acquirer again: the time for which the breaker stays open.
 pub const ACQUIRER_RETRY_AFTER_S: u32 = 10;

@@ -16,7 +16,7 @@ pub struct Methods(pub BTreeMap<String, String>);
 /// # Errors
 /// Always `not_found`.
 pub async fn not_found(request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    without_route(&request);
+    record_no_route(&request);
     let text = "The path does not exist. The paths of the API begin with /v1, and /docs lists them.";
     Err(ApiError::new(ErrorCode::NotFound).with_message(text))
 }
@@ -43,11 +43,11 @@ pub async fn only_get(request: HttpRequest) -> Result<HttpResponse, ApiError> {
 }
 
 fn other_methods(request: &HttpRequest, allow: String) -> ApiError {
-    without_route(request);
+    record_no_route(request);
     ApiError { allow: Some(allow), ..ApiError::new(ErrorCode::MethodNotAllowed) }
 }
 
-fn without_route(request: &HttpRequest) {
+fn record_no_route(request: &HttpRequest) {
     if let Ok(context) = RequestContext::of(request) {
         let _first = context.route.set(None);
     }

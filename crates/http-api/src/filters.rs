@@ -14,15 +14,15 @@ pub const CREATED_TO: &str = "created_to";
 
 /// Returns the value of a parameter, if present. For an unknown value, a problem that lists the permitted values is added to `issues`.
 #[must_use]
-pub fn word<T: Copy>(
+pub fn one_of<T: Copy>(
     query: &Query,
     name: &str,
     known: &[T],
     text_of: impl Fn(T) -> &'static str,
     issues: &Issues,
 ) -> Option<T> {
-    let wanted = query.get(name)?;
-    let found = known.iter().copied().find(|value| text_of(*value) == wanted);
+    let given = query.get(name)?;
+    let found = known.iter().copied().find(|value| text_of(*value) == given);
     if found.is_none() {
         let words: Vec<&str> = known.iter().map(|value| text_of(*value)).collect();
         issues.add(name, format!("must be one of {}", words.join(", ")));
@@ -50,7 +50,7 @@ mod tests {
     fn problems(raw: &str) -> Vec<String> {
         let issues = Issues::default();
         let query = Query::read(raw, &["bucket", CREATED_FROM, CREATED_TO], &issues);
-        let _bucket = word(&query, "bucket", &["available", "pending"], |word| word, &issues);
+        let _bucket = one_of(&query, "bucket", &["available", "pending"], |name| name, &issues);
         let _span = created(&query, &issues);
         issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect()
     }

@@ -17,8 +17,10 @@ pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 /// # Errors
 /// `idempotency_key_required`, or `invalid_idempotency_key` if the key breaks the rules or is sent twice.
 pub fn required_key(headers: &HeaderMap) -> Result<IdempotencyKey, ApiError> {
-    let report =
-        |code, what: &'static str| ApiError { issues: vec![Issue::new(IDEMPOTENCY_KEY, what)], ..ApiError::new(code) };
+    let report = |code, problem: &'static str| ApiError {
+        issues: vec![Issue::new(IDEMPOTENCY_KEY, problem)],
+        ..ApiError::new(code)
+    };
     let mut values = headers.get_all(IDEMPOTENCY_KEY);
     let first = values.next().ok_or_else(|| report(ErrorCode::IdempotencyKeyRequired, "is required"))?;
     if values.next().is_some() {

@@ -34,7 +34,7 @@ mod percent;
 mod query;
 mod refunds;
 mod reply;
-pub mod representation;
+pub mod resources;
 mod routes;
 mod rules;
 pub mod sandbox;

@@ -27,7 +27,7 @@ use super::context::{RequestContext, state_of};
 use super::error::{ApiError, ErrorCode};
 use super::reply::{self, ReplayOf, X_CAIS_SANDBOX};
 use super::state::AppState;
-use super::telemetry::Answered;
+use super::telemetry::CompletedRequest;
 use super::{auth, auth_failures, client, trace};
 use crate::causes;
 
@@ -92,7 +92,7 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
     let known = error.as_ref().and_then(|error| error.cause.clone());
     let cause = known.or_else(|| response.status().is_server_error().then(|| causes::of(&span)).flatten());
     let route = context.route.get_or_init(|| request.as_ref().and_then(HttpRequest::match_pattern));
-    state.telemetry.record(&Answered {
+    state.telemetry.record(&CompletedRequest {
         request: id,
         route: route.as_deref(),
         method: method.as_str(),
@@ -124,7 +124,7 @@ pub async fn respond(mut request: ServiceRequest, next: Next<BoxBody>) -> Result
         response.headers_mut().insert(X_CAIS_SANDBOX, HeaderValue::from_static("true"));
     }
     let mut connection = connection;
-    if body.is_some_and(|mut body| !body.is_over()) {
+    if body.is_some_and(|mut body| !body.is_read_to_end()) {
         response.head_mut().set_connection_type(ConnectionType::Close);
         if let Some(connection) = &mut connection {
             connection.leave_body();

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::connections::RequestGuard;
 use super::error::{ApiError, ErrorCode};
-use crate::representation::values::to_json;
+use crate::resources::values::to_json;
 
 /// The id of a request, in its response and in the log.
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

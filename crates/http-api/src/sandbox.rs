@@ -32,8 +32,8 @@ use super::error::{ApiError, code};
 use super::input::{Input, Json, JsonBody, NoFields, NoQuery, OptionalJson, Part, Parts};
 use super::named::Named;
 use super::reply;
-use super::representation::charge::Charge as ChargeBody;
-use super::representation::values::{AmountFrom, AnyAmount, closed_list};
+use super::resources::charge::Charge as ChargeBody;
+use super::resources::values::{AmountFrom, AnyAmount, closed_list};
 use super::rules;
 use super::state::AppState;
 
@@ -265,13 +265,13 @@ pub async fn set_faults(
     call: Authorized<ChargesWrite>,
     input: Input<(NoQuery, NewFaults)>,
 ) -> Result<HttpResponse, ApiError> {
-    let Input((_, asked)) = input;
+    let Input((_, new_faults)) = input;
     let controls = controls(&call.state)?;
     call.caller.account.permit_write()?;
-    let (mode, latency_ms) = (asked.mode, asked.latency_ms.unwrap_or(DEFAULT_LATENCY_MS));
+    let (mode, latency_ms) = (new_faults.mode, new_faults.latency_ms.unwrap_or(DEFAULT_LATENCY_MS));
     let (institution, processor) = (Arc::clone(&controls.institution), Arc::clone(&controls.processor));
     let latency = Duration::from_millis(latency_ms.unsigned_abs());
-    let part = asked.acquirer.unwrap_or(FaultyPart::Acquirer);
+    let part = new_faults.acquirer.unwrap_or(FaultyPart::Acquirer);
     blocking(move || match part {
         FaultyPart::Acquirer => institution.set_faults(mode, latency),
         FaultyPart::Processor => processor.set_faults(mode, latency),
@@ -339,8 +339,8 @@ fn payment(node: &Node<'_>) -> Result<AnyAmount, Problem> {
 }
 
 fn mode(node: &Node<'_>) -> Result<FaultMode, Problem> {
-    let word = rules::string(node)?;
-    let known = FaultMode::ALL.into_iter().find(|mode| mode.as_str() == word);
+    let name = rules::string(node)?;
+    let known = FaultMode::ALL.into_iter().find(|mode| mode.as_str() == name);
     known.ok_or_else(|| format!("must be one of {}", FaultMode::ALL.map(FaultMode::as_str).join(", ")).into())
 }
 

@@ -21,8 +21,8 @@ use crate::filters::{self, CREATED_FROM, CREATED_TO};
 use crate::input::{Input, Part, Parts};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::reply;
-use crate::representation::statement::{Entry, EntryPage};
-use crate::representation::values::Page;
+use crate::resources::statement::{Entry, EntryPage};
+use crate::resources::values::Page;
 use crate::state::AppState;
 
 /// The values of the filter `bucket`. A statement never contains entries of `in_transit`.
@@ -39,8 +39,8 @@ impl Part for EntryQuery {
         let known = ["bucket", "kind", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];
         let query = parts.query(&known, issues);
         let filter = EntryFilter {
-            bucket: filters::word(&query, "bucket", &BUCKETS, Bucket::as_str, issues),
-            kind: filters::word(&query, "kind", &EntryKind::ALL, EntryKind::as_str, issues),
+            bucket: filters::one_of(&query, "bucket", &BUCKETS, Bucket::as_str, issues),
+            kind: filters::one_of(&query, "kind", &EntryKind::ALL, EntryKind::as_str, issues),
             created: filters::created(&query, issues),
         };
         let requested = csv::requested(parts.headers(), &query, issues, || paging::page(&query, issues));
@@ -51,8 +51,8 @@ impl Part for EntryQuery {
 impl IntoParams for EntryQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         csv::parameters(vec![
-            parameters::word("bucket", "Only entries of this part of the balance.", BUCKETS.map(Bucket::as_str)),
-            parameters::word("kind", "Only entries of this kind.", EntryKind::ALL.map(EntryKind::as_str)),
+            parameters::one_of("bucket", "Only entries of this part of the balance.", BUCKETS.map(Bucket::as_str)),
+            parameters::one_of("kind", "Only entries of this kind.", EntryKind::ALL.map(EntryKind::as_str)),
         ])
     }
 }

@@ -94,7 +94,7 @@ struct RouteNumbers {
 }
 
 /// A request with its response.
-pub struct Answered<'a> {
+pub struct CompletedRequest<'a> {
     /// The id of the request.
     pub request: RequestId,
     /// The pattern of the path; `None` without a route.
@@ -139,11 +139,11 @@ impl Telemetry {
     /// Counts and logs a response. Unexpected failures of the service are logged as errors with their cause. Responses
     /// to probes, and the 429 after too many failed authentications of an address, have the level debug. All other
     /// responses have the level info.
-    pub fn record(&self, answered: &Answered<'_>) {
+    pub fn record(&self, completed: &CompletedRequest<'_>) {
         let numbers =
-            answered.route.map_or_else(|| Arc::clone(&self.unmatched), |route| self.of(answered.method, route));
-        numbers.count(answered.status, answered.took);
-        numbers.log(answered);
+            completed.route.map_or_else(|| Arc::clone(&self.unmatched), |route| self.of(completed.method, route));
+        numbers.count(completed.status, completed.took);
+        numbers.log(completed);
     }
 
     /// Returns the metrics of a route. Patterns and methods are closed lists, so the number of metrics is bounded.
@@ -198,9 +198,21 @@ impl RouteNumbers {
         }
     }
 
-    fn log(&self, answered: &Answered<'_>) {
-        let Answered { request, method, client, account, key, status, code, cause, replay_of, trace_id, took, .. } =
-            answered;
+    fn log(&self, completed: &CompletedRequest<'_>) {
+        let CompletedRequest {
+            request,
+            method,
+            client,
+            account,
+            key,
+            status,
+            code,
+            cause,
+            replay_of,
+            trace_id,
+            took,
+            ..
+        } = completed;
         let client = client.map(tracing::field::display);
         let account = account.map(tracing::field::display);
         let key = key.map(cais_domain::merchant::api_key::KeyPrefix::as_str);
@@ -212,9 +224,9 @@ impl RouteNumbers {
                 tracing::$level!(request_id = %request, client, method, route, status, took_us, account, key, code, cause, replay_of, trace_id, "answered")
             };
         }
-        if status >= 500 && !answered.is_expected && *code != Some("not_implemented") {
+        if status >= 500 && !completed.is_expected && *code != Some("not_implemented") {
             line!(error);
-        } else if self.is_probe || (status == 429 && answered.is_expected) {
+        } else if self.is_probe || (status == 429 && completed.is_expected) {
             line!(debug);
         } else {
             line!(info);

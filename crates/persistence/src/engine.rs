@@ -99,7 +99,7 @@ pub(crate) trait Engine: Send + Sync {
     }
 
     /// Returns the statements that find the rows of `keys`. With `lock` the rows stay locked until the end of the transaction.
-    fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>>;
+    fn lookup_queries<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>>;
 }
 
 /// A search for rows of one table by their keys, which are all texts.
@@ -254,8 +254,8 @@ pub(crate) fn find<R: Loaded>(
     if keys.is_empty() {
         return Ok(rows);
     }
-    for question in engine.questions(lookup, keys, lock) {
-        rows.extend(session.load(&question)?);
+    for query in engine.lookup_queries(lookup, keys, lock) {
+        rows.extend(session.load(&query)?);
     }
     Ok(rows)
 }

@@ -30,7 +30,7 @@ pub(crate) enum Fault {
 const LOCKED: &str = "lock timeout";
 
 /// Texts of temporary conflicts. diesel exposes no SQLSTATE, so only the text identifies most conflicts.
-const AGAIN: [&str; 5] =
+const CONFLICT: [&str; 5] =
     ["deadlock detected", "statement timeout", "could not serialize", "database is locked", "database table is locked"];
 
 /// Texts of a lost connection.
@@ -96,7 +96,7 @@ fn by_text(text: &str) -> Fault {
     let has = |known: &[&str]| known.iter().any(|part| text.contains(part));
     if text.contains(LOCKED) {
         Fault::Locked(text.to_owned())
-    } else if has(&AGAIN) {
+    } else if has(&CONFLICT) {
         Fault::Again(text.to_owned())
     } else if has(&LOST) {
         Fault::Lost(text.to_owned())

@@ -12,7 +12,7 @@ pub(crate) struct Pulse(Arc<Mutex<Option<Instant>>>);
 
 impl Pulse {
     /// Records whether the database executed the thread's last request.
-    pub(crate) fn note(&self, works: bool) {
+    pub(crate) fn record(&self, works: bool) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = works.then(Instant::now);
     }
 

@@ -12,7 +12,7 @@ use cais_ports::{
     ReleaseQueries as _, Store as _,
 };
 use cais_testkit::builders::{
-    a_payment, a_payout, a_return_id, a_split, an_account, an_end_to_end_id, new_infraction, new_refund,
+    a_payment, a_payout, a_return_id, a_split, an_account, an_end_to_end_id, dispute_report, new_refund,
     pending_charge, start, steps,
 };
 use cais_testkit::postgres::Cluster;
@@ -76,7 +76,7 @@ async fn lived_in(store: &Persistence) {
         store.commit(steps::complete_payout(&payout, an_end_to_end_id(), paid_at())).await.unwrap();
         let payout = store.find_payout(account.id, payout.id).await.unwrap().unwrap();
         if let Some(part) = part {
-            store.commit(steps::take_back(&payout, part, a_return_id(), paid_at())).await.unwrap();
+            store.commit(steps::credit_return(&payout, part, a_return_id(), paid_at())).await.unwrap();
         }
     }
     let payout = held(store, &account).await;
@@ -150,7 +150,7 @@ fn tampered_records_are_found() {
 
 /// Creates a dispute of the charge's whole payment.
 async fn disputed(store: &Persistence, charge: &Charge) -> Infraction {
-    let (asked, payment) = (new_infraction(1_000), payment_of(store, charge).await);
+    let (asked, payment) = (dispute_report(1_000), payment_of(store, charge).await);
     let disputed = Disputed { payment: &payment, charge, infractions: &[] };
     store.commit(steps::open_infraction(&asked, disputed, later())).await.unwrap();
     store.find_infraction(charge.account, asked.id).await.unwrap().unwrap()

@@ -1,4 +1,4 @@
-//! The audit log. A row contains the operator, the instant, the origin, and the record before and after the change.
+//! The audit log. A row contains the person, the instant, the origin, and the record before and after the change.
 
 use async_trait::async_trait;
 use cais_domain::ids::{AccountId, AuditId};
@@ -10,7 +10,7 @@ use crate::queries::QueryError;
 /// The person who makes a change, and the origin of the change. The person may also be a merchant's user of the
 /// dashboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Operator {
+pub struct Actor {
     /// The name of the person: the e-mail address of a dashboard user, a user of the operating system, or a name that
     /// the person gave.
     pub name: String,
@@ -28,7 +28,7 @@ pub struct AuditRow {
     /// The instant of the change.
     pub at: Timestamp,
     /// The person and the origin of the change.
-    pub operator: Operator,
+    pub operator: Actor,
     /// The command, for example `account.suspend`.
     pub action: String,
     /// The identifier of the changed record, usually its public id. Exceptions: the prefix of an API key, the name of

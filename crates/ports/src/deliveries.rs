@@ -252,7 +252,7 @@ pub trait DeliveryQueue: Send + Sync {
 
     /// Clears the failing period of an endpoint that becomes active, so that its inactive time does not count as
     /// failing.
-    async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError>;
+    async fn clear_failures(&self, queue: EndpointQueue) -> Result<(), QueryError>;
 
     /// Waits for new deliveries on this node. Returns their queues, each once. The result is a hint: `due_queues` finds
     /// the queues that are missing in it.

@@ -46,7 +46,7 @@ pub use acquirer::{
 };
 pub use acquirer_drain::{AcquirerDrain, DrainQueries, OpenOrders};
 pub use acquirers::{Acquirers, IssueError};
-pub use audit::{AuditFilter, AuditQueries, AuditRow, Operator};
+pub use audit::{Actor, AuditFilter, AuditQueries, AuditRow};
 pub use callback::{Callback, CallbackCounts, CallbackState};
 pub use callback_item::{CallbackItem, CallbackPayout, CallbackPix, CallbackReturn, CallbackSignatures};
 pub use change_set::{ChangeSet, NewEvent, Reservation, ReservationKey, Write, entry_to_come};
@@ -75,7 +75,7 @@ pub use login::{
     Confirmation, ConfirmationState, Invitation, LoginQueries, OneTimeCodes, PasswordHash, PasswordHashError,
     Passwords, PendingAction, Role, Session, SessionStage, Totp, User,
 };
-pub use maintenance::{LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned, Verification};
+pub use maintenance::{LedgerCheckResult, LedgerDifference, LedgerReport, Maintenance, PruneBefore, Pruned};
 pub use money_out::{OpenMoney, PayoutQueries, RefundQueries, ReleaseQueries};
 pub use page::{Page, PageRequest};
 pub use position::{PollPosition, PositionQueries, UpstreamList};

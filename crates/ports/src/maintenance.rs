@@ -67,9 +67,9 @@ pub struct LedgerReport {
     pub differences: Vec<LedgerDifference>,
 }
 
-/// The time and result of a ledger check, for monitoring.
+/// The time of a ledger check and its number of differences, for monitoring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verification {
+pub struct LedgerCheckResult {
     /// The instant of the check.
     pub at: Timestamp,
     /// The number of differences, at most 1,000.
@@ -89,10 +89,10 @@ pub trait Maintenance: Send + Sync {
     async fn verify_ledger(&self) -> Result<LedgerReport, QueryError>;
 
     /// Stores the result of a ledger check. All nodes show the result of the last check.
-    async fn record_verification(&self, verification: Verification) -> Result<(), QueryError>;
+    async fn record_ledger_check(&self, check: LedgerCheckResult) -> Result<(), QueryError>;
 
     /// Returns the result of the last ledger check. Returns `None` before the first.
-    async fn last_verification(&self) -> Result<Option<Verification>, QueryError>;
+    async fn last_ledger_check(&self) -> Result<Option<LedgerCheckResult>, QueryError>;
 
     /// Removes a limited number of old rows. The events of an account are removed in the order of their sequence, so
     /// that the remaining sequence has no gap.

@@ -29,7 +29,7 @@ impl fmt::Debug for SigningSecret {
 }
 
 /// The error for a secret that cannot be decrypted. The secret was encrypted with another master key or for another
-/// `owner`, or its ciphertext is damaged.
+/// endpoint or user, or its ciphertext is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the secret cannot be decrypted: another master key encrypted it, or it is damaged")]
 pub struct DecryptError;
@@ -41,16 +41,16 @@ pub struct EncryptError;
 
 /// A cipher for stored secrets. Its key is derived from the master key.
 pub trait SecretCipher: Send + Sync {
-    /// Encrypts the secret and binds it to `owner`, the id of its endpoint or user. Each call returns another
+    /// Encrypts the secret and binds it to `bound_to`, the id of its endpoint or user. Each call returns another
     /// ciphertext.
     ///
     /// # Errors
     /// [`EncryptError`].
-    fn encrypt(&self, owner: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError>;
+    fn encrypt(&self, bound_to: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError>;
 
-    /// Decrypts a secret that was encrypted for the same `owner`.
+    /// Decrypts a secret that was encrypted for the same `bound_to`.
     ///
     /// # Errors
     /// [`DecryptError`].
-    fn decrypt(&self, owner: &str, sealed: &SealedSecret) -> Result<SigningSecret, DecryptError>;
+    fn decrypt(&self, bound_to: &str, sealed: &SealedSecret) -> Result<SigningSecret, DecryptError>;
 }

@@ -23,14 +23,14 @@ use self::layout::{LEVEL, Layout};
 /// The prefix of a data URL of a PNG.
 const URL_PREFIX: &str = "data:image/png;base64,";
 /// The largest number of cached images. At about 1 KiB each, they need some 2 MiB.
-const REMEMBERED: usize = 2_048;
+const MAX_IMAGES: usize = 2_048;
 
 /// A cache of recent images. Lists and repeated reads of charges show the same codes again.
 #[derive(Debug, Default)]
-pub struct QrImages(Mutex<Memory>);
+pub struct QrImages(Mutex<Cache>);
 
 #[derive(Debug, Default)]
-struct Memory {
+struct Cache {
     images: HashMap<Arc<str>, Arc<str>>,
     /// The cached texts in the order of insertion. The first is removed first.
     order: VecDeque<Arc<str>>,
@@ -47,18 +47,18 @@ impl QrImages {
         // The image is rendered outside the lock. Two callers may render the same image, but they do not wait for each
         // other.
         let image: Arc<str> = data_url(code)?.into();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remember(code.into(), Arc::clone(&image));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(code.into(), Arc::clone(&image));
         Some(image)
     }
 }
 
-impl Memory {
-    fn remember(&mut self, code: Arc<str>, image: Arc<str>) {
+impl Cache {
+    fn insert(&mut self, code: Arc<str>, image: Arc<str>) {
         if self.images.insert(Arc::clone(&code), image).is_some() {
             return;
         }
         self.order.push_back(code);
-        if self.order.len() > REMEMBERED
+        if self.order.len() > MAX_IMAGES
             && let Some(oldest) = self.order.pop_front()
         {
             self.images.remove(&oldest);

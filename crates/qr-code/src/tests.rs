@@ -80,11 +80,11 @@ fn cached_images_are_bounded() {
     let images = QrImages::default();
     let first = images.data_url("first").unwrap();
     assert!(Arc::ptr_eq(&first, &images.data_url("first").unwrap()));
-    let mut memory = images.0.lock().unwrap();
-    for number in 0..REMEMBERED {
-        memory.remember(number.to_string().into(), Arc::clone(&first));
-        memory.remember(number.to_string().into(), Arc::clone(&first));
+    let mut cache = images.0.lock().unwrap();
+    for number in 0..MAX_IMAGES {
+        cache.insert(number.to_string().into(), Arc::clone(&first));
+        cache.insert(number.to_string().into(), Arc::clone(&first));
     }
-    assert_eq!((memory.images.len(), memory.order.len()), (REMEMBERED, REMEMBERED));
-    assert!(!memory.images.contains_key("first"));
+    assert_eq!((cache.images.len(), cache.order.len()), (MAX_IMAGES, MAX_IMAGES));
+    assert!(!cache.images.contains_key("first"));
 }

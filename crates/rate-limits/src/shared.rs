@@ -19,13 +19,14 @@ pub const SHARED: &str = "cais_rate_limits_shared";
 /// The longest time that a request waits for Redis. After a timeout, requests do not wait for Redis until it is
 /// connected again.
 pub const ANSWERS_WITHIN: Duration = Duration::from_millis(100);
-/// The longest wait for a new connection. Requests do not wait for new connections.
+/// The time limit of the Redis client for a new connection. [`connect`] waits at most twice as long. Requests do not
+/// wait for new connections.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(1);
 /// The pause before the next attempt to connect. If Redis answers the PING of each new connection but nothing else,
 /// requests wait for it at most once per pause, for [`ANSWERS_WITHIN`].
 const PAUSE: Duration = Duration::from_secs(1);
 /// The seconds after which Redis removes a window: its minute, and one more for clock differences.
-const KEPT_S: u64 = 120;
+const EXPIRY_S: u64 = 120;
 
 /// The address of a Redis server, possibly with a password.
 #[derive(Clone)]
@@ -119,7 +120,7 @@ async fn increment(mut connection: MultiplexedConnection, key: &KeyPrefix, reset
     let mut commands = redis::pipe();
     // The counter is created with an expiry before it is increased. If the increment created the counter, a connection
     // lost at that moment would leave a counter without expiry.
-    commands.cmd("SET").arg(&window).arg(0).arg("EX").arg(KEPT_S).arg("NX").ignore();
+    commands.cmd("SET").arg(&window).arg(0).arg("EX").arg(EXPIRY_S).arg("NX").ignore();
     commands.cmd("INCR").arg(&window);
     let (counted,): (u64,) = commands.query_async(&mut connection).await?;
     Ok(counted)

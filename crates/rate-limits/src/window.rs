@@ -85,13 +85,13 @@ impl MinuteWindows {
 
     /// Counts one call of the key, like [`RateLimits::count`], but without `async`.
     pub fn count_now(&self, key: &KeyPrefix, now: Timestamp) -> RateDecision {
-        let asked = now.as_second().div_euclid(WINDOW_S);
+        let call_window = now.as_second().div_euclid(WINDOW_S);
         let hash = usize::try_from(self.hasher.hash_one(key) >> 32).unwrap_or(0);
         let Some(shard) = self.shards.get(hash % SHARDS) else {
-            return self.decision(asked, None);
+            return self.decision(call_window, None);
         };
         let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-        let window = shard.enter(asked);
+        let window = shard.enter(call_window);
         let before = shard.count(key, self.limit);
         drop(shard);
         self.decision(window, before)

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 /// The longest wait for a condition. A server starts within a second on an idle machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause between two checks.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_PAUSE: Duration = Duration::from_millis(20);
 /// Calls per window.
 const LIMIT: u32 = 100;
 
@@ -30,7 +30,7 @@ async fn node_that_waits(server: &RedisServer, answers_within: Duration) -> Shar
 async fn until(condition: impl Fn() -> bool) {
     let waited = async {
         while !condition() {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_PAUSE).await;
         }
     };
     tokio::time::timeout(TIMEOUT, waited).await.unwrap();

@@ -93,12 +93,12 @@ async fn attempt(psp: Arc<Psp>, client: Client, number: u64) -> bool {
     let Some((url, body)) = render(&psp, number) else {
         return false;
     };
-    let is_taken = post(&client, &url, body.clone(), number).await;
-    if is_taken && psp.faults.mode_of(FaultTarget::Institution) == FaultMode::DoubleCallback {
+    let is_accepted = post(&client, &url, body.clone(), number).await;
+    if is_accepted && psp.faults.mode_of(FaultTarget::Institution) == FaultMode::DoubleCallback {
         // This mode sends an accepted callback again. The outcome of the second one has no effect.
         post(&client, &url, body, number).await;
     }
-    is_taken
+    is_accepted
 }
 
 async fn post(client: &Client, url: &str, body: Vec<u8>, number: u64) -> bool {

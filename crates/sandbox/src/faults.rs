@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{crypto, ptax, woovi};
 
-pub use inject::{Connection, cut, inject};
+pub use inject::{Connection, close_connection, inject};
 pub use listener_switch::ListenerSwitch;
 
 /// The delay of `slow` and `late_reply` if the tester sets none.
@@ -168,7 +168,7 @@ impl Faults {
     }
 
     /// Drops the switch after the server has ended. The switch holds a handle on the listener, which would keep the port open.
-    pub fn forget_listener(&self) {
+    pub fn drop_listener(&self) {
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

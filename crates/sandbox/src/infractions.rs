@@ -11,8 +11,8 @@ use cais_domain::{
 use jiff::Timestamp;
 
 use crate::{
-    dice,
     psp::{Psp, Store, StoreError},
+    random_ids,
     state::{
         change::Change,
         infraction::{Defense, Infraction, InfractionStatus},
@@ -130,7 +130,7 @@ impl Psp {
     /// [`InfractionError`].
     pub fn open_infraction(&self, end_to_end_id: &str, dispute: NewDispute) -> Result<Infraction, InfractionError> {
         let now = self.clock.now();
-        let id = dice::evp().map_err(StoreError::from)?;
+        let id = random_ids::evp().map_err(StoreError::from)?;
         let mut store = self.write();
         let payment = store.books().find_payment(end_to_end_id).ok_or(InfractionError::PaymentNotFound)?;
         let amount = dispute.amount.unwrap_or(payment.amount);
@@ -187,7 +187,7 @@ impl Psp {
             return Err(error);
         }
         let step = InfractionStep::Defended(Defense { text, at: now });
-        Ok(self.change(&mut store, id, step, None)?)
+        Ok(self.record_step(&mut store, id, step, None)?)
     }
 
     /// Moves an infraction to an outcome. If the infraction is lost, the return of its money is recorded in the same change.
@@ -215,16 +215,17 @@ impl Psp {
         };
         let payment = store.books().find_payment(&infraction.end_to_end_id);
         let refund = match payment.filter(|_| outcome == InfractionOutcome::Lost) {
-            Some(payment) => paid_back(&store, infraction, payment, now)?,
+            Some(payment) => lost_infraction_return(&store, infraction, payment, now)?,
             None => None,
         };
         let key = infraction.id.clone();
-        self.change(&mut store, key, step, refund)?;
+        self.record_step(&mut store, key, step, refund)?;
         let (_, infraction) = store.books().infractions().find(id).ok_or(InfractionError::NotFound)?;
         Ok(infraction.clone())
     }
 
-    fn change(
+    /// Records a step of an infraction with its callback.
+    fn record_step(
         &self,
         store: &mut Store,
         id: Arc<str>,
@@ -241,7 +242,7 @@ impl Psp {
 
 /// Creates the return for a lost infraction. Its amount is the smallest of three: the disputed amount, the part of the Pix that can still
 /// be returned, and the account's balance. Returns `None` if that amount is not positive.
-fn paid_back(
+fn lost_infraction_return(
     store: &Store,
     infraction: &Infraction,
     payment: &Payment,
@@ -252,8 +253,8 @@ fn paid_back(
     if !amount.is_positive() {
         return Ok(None);
     }
-    let return_id = ReturnId::compose(dice::ISPB, now, &dice::tail().map_err(StoreError::from)?)?;
-    let id = format!("{REFUND_PREFIX}{}", dice::hex().map_err(StoreError::from)?);
+    let return_id = ReturnId::compose(random_ids::ISPB, now, &random_ids::tail().map_err(StoreError::from)?)?;
+    let id = format!("{REFUND_PREFIX}{}", random_ids::hex().map_err(StoreError::from)?);
     Ok(Some(Refund {
         id: id.into(),
         return_id: return_id.as_str().into(),

@@ -10,7 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dice::{self, NoEntropy},
+    random_ids::{self, NoEntropy},
     state::{Books, Inconsistent, change::Change},
 };
 
@@ -35,12 +35,12 @@ impl Identity {
     ///
     /// # Errors
     /// [`NoEntropy`].
-    pub fn draw() -> Result<Self, NoEntropy> {
+    pub fn generate() -> Result<Self, NoEntropy> {
         Ok(Self {
             format: FORMAT,
-            client_id: format!("Client_Id_{}", dice::hex()?),
-            client_secret: format!("Client_Secret_{}{}", dice::hex()?, dice::hex()?),
-            pix_key: dice::evp()?,
+            client_id: format!("Client_Id_{}", random_ids::hex()?),
+            client_secret: format!("Client_Secret_{}{}", random_ids::hex()?, random_ids::hex()?),
+            pix_key: random_ids::evp()?,
         })
     }
 }
@@ -165,7 +165,7 @@ pub fn open(path: &Path) -> Result<(Journal, Identity, Books), JournalError> {
     }
     let (identity, books) = match fs::read(path) {
         Ok(content) => replay(path, &content)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (Identity::draw()?, Books::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (Identity::generate()?, Books::default()),
         Err(error) => return Err(io_error(error)),
     };
     compact(path, &identity, &books).map_err(io_error)?;

@@ -26,7 +26,6 @@ mod control;
 pub mod credentials_file;
 mod crypto;
 mod dialect;
-mod dice;
 mod efi;
 mod faults;
 mod infractions;
@@ -36,6 +35,7 @@ mod payments;
 mod pix;
 mod psp;
 mod ptax;
+mod random_ids;
 mod recipients;
 mod refunds;
 mod requests;
@@ -61,7 +61,7 @@ pub use crypto::{
     settings::{IpnSignature, LateDeposits, PayoutShape, Settings as CryptoSettings},
     state::{
         payment::PaymentStatus as CryptoPaymentStatus,
-        payout::{WithdrawalEnd, WithdrawalStatus},
+        payout::{WithdrawalOutcome, WithdrawalStatus},
     },
 };
 pub use dialect::{Defect, Dialect};

@@ -10,8 +10,8 @@ use cais_domain::{
 use jiff::Timestamp;
 
 use crate::{
-    dice,
     psp::{Psp, StoreError},
+    random_ids,
     state::{change::Change, cob::CobStatus, payment::Payment},
 };
 
@@ -58,7 +58,8 @@ impl Psp {
     /// [`PayError`].
     pub fn pay(&self, txid: &Txid, amount: Option<Money>) -> Result<PaidPix, PayError> {
         let now = self.clock.now();
-        let end_to_end_id = EndToEndId::compose(dice::OTHER_ISPB, now, &dice::tail().map_err(StoreError::from)?)?;
+        let end_to_end_id =
+            EndToEndId::compose(random_ids::OTHER_ISPB, now, &random_ids::tail().map_err(StoreError::from)?)?;
         let mut store = self.write();
         let (_, cob) = store.books().find_named_cob(txid.as_str()).ok_or(PayError::CobNotFound)?;
         let amount = amount.or_else(|| cob.amount_due()).ok_or(PayError::InvalidAmount)?;

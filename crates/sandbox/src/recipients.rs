@@ -11,15 +11,15 @@ use ring::digest::{SHA256, digest};
 use crate::state::sent::{Recipient, SendFailure};
 
 /// A Pix to this key is accepted, and later fails (`NAO_REALIZADO`).
-const FAILING: &str = "fail@sandbox.cais";
+const FAILING_KEY: &str = "fail@sandbox.cais";
 
 /// A Pix to this key stays `EM_PROCESSAMENTO` for [`SLOW_SETTLES_AFTER`].
-const SLOW: &str = "slow@sandbox.cais";
+const SLOW_KEY: &str = "slow@sandbox.cais";
 
 /// A Pix to this key is accepted and completed, but the client receives no response to its request.
-const LOSING: &str = "lost@sandbox.cais";
+const LOST_REPLY_KEY: &str = "lost@sandbox.cais";
 
-/// The time from the acceptance of a Pix to [`SLOW`] until its completion.
+/// The time from the acceptance of a Pix to [`SLOW_KEY`] until its completion.
 const SLOW_SETTLES_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 /// The number of possible values of a CPF's first nine digits. Two check digits follow them.
@@ -37,7 +37,7 @@ const FAMILY_NAMES: [&str; 16] = [
 
 /// The simulated behavior of a Pix to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manner {
+pub struct PixBehavior {
     /// The reason for which the Pix fails; `None` if it is completed.
     pub failure: Option<SendFailure>,
     /// The time that the Pix stays `EM_PROCESSAMENTO`; `None` for [`crate::SandboxConfig::payout_settles_after`].
@@ -48,12 +48,12 @@ pub struct Manner {
 
 /// Returns the simulated behavior of a Pix to this key.
 #[must_use]
-pub fn manner_of(key: &PixKey) -> Manner {
-    let usual = Manner { failure: None, settles_after: None, loses_reply: false };
+pub fn behavior_of(key: &PixKey) -> PixBehavior {
+    let usual = PixBehavior { failure: None, settles_after: None, loses_reply: false };
     match key.as_str() {
-        FAILING => Manner { failure: Some(SendFailure::NoSuchAccount), ..usual },
-        SLOW => Manner { settles_after: Some(SLOW_SETTLES_AFTER), ..usual },
-        LOSING => Manner { loses_reply: true, ..usual },
+        FAILING_KEY => PixBehavior { failure: Some(SendFailure::NoSuchAccount), ..usual },
+        SLOW_KEY => PixBehavior { settles_after: Some(SLOW_SETTLES_AFTER), ..usual },
+        LOST_REPLY_KEY => PixBehavior { loses_reply: true, ..usual },
         _ => usual,
     }
 }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn key_always_has_the_same_owner_with_valid_document() {
         for text in
-            ["a@example.com", "+5511987654321", "123e4567-e89b-12d3-a456-426655440000", FAILING, "b@example.com"]
+            ["a@example.com", "+5511987654321", "123e4567-e89b-12d3-a456-426655440000", FAILING_KEY, "b@example.com"]
         {
             let key = PixKey::parse(text).unwrap();
             let owner = owner_of(&key);

@@ -9,8 +9,8 @@ use cais_domain::{
 use jiff::Timestamp;
 
 use crate::{
-    dice,
     psp::{Psp, Store, StoreError},
+    random_ids,
     state::{
         change::Change,
         payment::{Nature, REFUND_WINDOW, Refund, RefundOutcome},
@@ -72,7 +72,7 @@ impl Psp {
     /// [`RefundError`].
     pub fn request_refund(&self, end_to_end_id: &str, request: RefundRequest) -> Result<Refund, RefundError> {
         let now = self.clock.now();
-        let return_id = ReturnId::compose(dice::ISPB, now, &dice::tail().map_err(StoreError::from)?)?;
+        let return_id = ReturnId::compose(random_ids::ISPB, now, &random_ids::tail().map_err(StoreError::from)?)?;
         let mut store = self.write();
         let payment = store.books().find_payment(end_to_end_id).ok_or(RefundError::PaymentNotFound)?;
         if payment.find_refund(&request.id).is_some() {

@@ -14,9 +14,9 @@ use crate::{
     config::{Credentials, SandboxConfig},
     control::Control,
     crypto::credentials::CryptoCredentials,
-    dice::NoEntropy,
     journal::{self, Identity, Journal, JournalError},
     psp::{Psp, StoreError},
+    random_ids::NoEntropy,
     server::{self, Running, Setup},
     state::Books,
     woovi::keys::WooviCredentials,
@@ -81,7 +81,7 @@ impl Sandbox {
         let client = callbacks::client().map_err(SandboxError::Client)?;
         let (journal, identity, books) = match &config.state_file {
             Some(path) => journal::open(path)?,
-            None => (Journal::Memory, Identity::draw()?, Books::default()),
+            None => (Journal::Memory, Identity::generate()?, Books::default()),
         };
         let listen_error = |source| SandboxError::Listen { address: config.listen, source };
         let listener = listen(config.listen).map_err(listen_error)?;

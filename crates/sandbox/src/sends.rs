@@ -11,9 +11,8 @@ use cais_domain::{
 use jiff::Timestamp;
 
 use crate::{
-    dice,
     psp::{Psp, Store, StoreError},
-    recipients,
+    random_ids, recipients,
     state::{
         change::Change,
         sent::{SendFailure, SendOutcome, Sent, SentReturn},
@@ -85,12 +84,12 @@ impl Psp {
         // A sent Pix that is due to fail ends first, so that its money is in the balance again.
         self.settle_due()?;
         let now = self.clock.now();
-        let end_to_end_id = EndToEndId::compose(dice::ISPB, now, &dice::tail().map_err(StoreError::from)?)?;
+        let end_to_end_id = EndToEndId::compose(random_ids::ISPB, now, &random_ids::tail().map_err(StoreError::from)?)?;
         let recipient = recipients::owner_of(&request.key);
-        let manner = recipients::manner_of(&request.key);
+        let behavior = recipients::behavior_of(&request.key);
         let is_expected =
             request.document.as_ref().is_none_or(|document| recipients::is_owned_by(&recipient, document));
-        let settles_after = manner.settles_after.unwrap_or(self.payout_settles_after);
+        let settles_after = behavior.settles_after.unwrap_or(self.payout_settles_after);
         let mut store = self.write();
         if let Some(first) = store.books().sends().find(&request.id) {
             let send_id = first.send_id.clone();
@@ -108,7 +107,7 @@ impl Psp {
             recipient,
             requested_at: now,
             settles_at: now.saturating_add(settles_after).unwrap_or(Timestamp::MAX),
-            doom: if is_expected { manner.failure } else { Some(SendFailure::OtherOwner) },
+            planned_failure: if is_expected { behavior.failure } else { Some(SendFailure::OtherOwner) },
             outcome: SendOutcome::Processing,
             returns: Vec::new(),
             requests: 1,
@@ -125,7 +124,7 @@ impl Psp {
     /// [`StoreError`].
     pub(crate) fn settle_sends(&self, store: &mut Store, now: Timestamp) -> Result<(), StoreError> {
         while let Some(sent) = store.books().sends().find_due(now) {
-            let (send_id, outcome) = (sent.send_id.clone(), sent.destiny());
+            let (send_id, outcome) = (sent.send_id.clone(), sent.final_outcome());
             let notify = self.webhook_url(store);
             store.commit(Change::SendEnded { send_id, outcome, notify })?;
             self.wake_callbacks();
@@ -141,8 +140,8 @@ impl Psp {
     pub fn return_sent(&self, send_id: &str, amount: Option<Money>) -> Result<SentReturn, ReturnSentError> {
         self.settle_due()?;
         let now = self.clock.now();
-        let tail = dice::tail().map_err(StoreError::from)?;
-        let return_id = ReturnId::compose(dice::OTHER_ISPB, now, &tail)?;
+        let tail = random_ids::tail().map_err(StoreError::from)?;
+        let return_id = ReturnId::compose(random_ids::OTHER_ISPB, now, &tail)?;
         let mut store = self.write();
         let sent = store.books().sends().find(send_id).ok_or(ReturnSentError::NotFound)?;
         match sent.outcome {

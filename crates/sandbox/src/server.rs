@@ -148,7 +148,7 @@ async fn run(psp: Arc<Psp>, setup: Setup, started: oneshot::Sender<io::Result<Se
     for task in background {
         task.abort();
     }
-    psp.faults.forget_listener();
+    psp.faults.drop_listener();
     psp.close();
 }
 

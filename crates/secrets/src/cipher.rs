@@ -12,7 +12,8 @@ const PURPOSE: &str = "sealed-secrets";
 const LABEL: &[u8] = b"aes-256-gcm";
 
 /// AES-256-GCM under a key derived from the master key. An encrypted secret consists of a random nonce of 12 bytes, the
-/// ciphertext, and a tag of 16 bytes. The tag also covers the owner's id, so a secret opens only for its owner.
+/// ciphertext, and a tag of 16 bytes. The tag also covers the id of the endpoint or user, so a secret opens only for
+/// that id.
 pub struct Aes256GcmCipher {
     key: [u8; 32],
     /// The source of random nonces.
@@ -31,31 +32,31 @@ impl Aes256GcmCipher {
         UnboundKey::new(&AES_256_GCM, &self.key).ok().map(LessSafeKey::new)
     }
 
-    fn seal(&self, owner: &str, secret: &SigningSecret) -> Option<SealedSecret> {
+    fn seal(&self, bound_to: &str, secret: &SigningSecret) -> Option<SealedSecret> {
         let mut nonce = [0; NONCE_LEN];
         self.random.fill_random(&mut nonce);
         let mut text = secret.0.to_vec();
         let nonce_of_call = Nonce::assume_unique_for_key(nonce);
-        self.cipher()?.seal_in_place_append_tag(nonce_of_call, Aad::from(owner.as_bytes()), &mut text).ok()?;
+        self.cipher()?.seal_in_place_append_tag(nonce_of_call, Aad::from(bound_to.as_bytes()), &mut text).ok()?;
         Some(SealedSecret([nonce.as_slice(), &text].concat()))
     }
 
-    fn open(&self, owner: &str, sealed: &SealedSecret) -> Option<SigningSecret> {
+    fn open(&self, bound_to: &str, sealed: &SealedSecret) -> Option<SigningSecret> {
         let (nonce, text) = sealed.0.split_first_chunk::<NONCE_LEN>()?;
         let mut text = text.to_vec();
         let nonce = Nonce::assume_unique_for_key(*nonce);
-        let plain = self.cipher()?.open_in_place(nonce, Aad::from(owner.as_bytes()), &mut text).ok()?;
+        let plain = self.cipher()?.open_in_place(nonce, Aad::from(bound_to.as_bytes()), &mut text).ok()?;
         <[u8; 32]>::try_from(&*plain).ok().map(SigningSecret)
     }
 }
 
 impl SecretCipher for Aes256GcmCipher {
-    fn encrypt(&self, owner: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError> {
-        self.seal(owner, secret).ok_or(EncryptError)
+    fn encrypt(&self, bound_to: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError> {
+        self.seal(bound_to, secret).ok_or(EncryptError)
     }
 
-    fn decrypt(&self, owner: &str, sealed: &SealedSecret) -> Result<SigningSecret, DecryptError> {
-        self.open(owner, sealed).ok_or(DecryptError)
+    fn decrypt(&self, bound_to: &str, sealed: &SealedSecret) -> Result<SigningSecret, DecryptError> {
+        self.open(bound_to, sealed).ok_or(DecryptError)
     }
 }
 

@@ -59,7 +59,7 @@ impl MasterKey {
     /// for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let bytes = if text.len() == 64 { hex::decode(text)? } else { unbase64(text)? };
+        let bytes = if text.len() == 64 { hex::decode(text)? } else { decode_base64(text)? };
         bytes.try_into().ok().map(Self)
     }
 
@@ -140,7 +140,7 @@ fn publish(path: &Path, text: &str, tag: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn unbase64(text: &str) -> Option<Vec<u8>> {
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
     [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD].iter().find_map(|engine| engine.decode(text).ok())
 }
 

@@ -17,7 +17,7 @@ use crate::server::client;
 /// The longest wait for the driver, for an element, or for a condition. Long enough for a busy machine.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// The pause between two searches of an element, or between two runs of a condition's script.
-const LOOK_EVERY: Duration = Duration::from_millis(25);
+const RETRY_PAUSE: Duration = Duration::from_millis(25);
 /// The text before the port in the driver's log.
 const STARTED: &str = "started successfully on port ";
 /// The JSON member that contains an element's id, fixed by the standard.
@@ -57,7 +57,7 @@ impl Chromium {
         // The driver and its browser are one process group, so that both end together.
         command.stdout(File::create(&log)?).stderr(Stdio::null()).process_group(0);
         let driver = command.spawn().context("cannot start chromedriver: run scripts/setup")?;
-        let watchdog = Some(Watchdog::over_group(driver.id())?);
+        let watchdog = Some(Watchdog::of_group(driver.id())?);
         let mut browser = Self { driver, watchdog, client: client()?, session: String::new(), _folder: folder };
         let port = wait_for("the start of chromedriver", DEADLINE, || {
             let text = fs::read_to_string(&log)?;
@@ -153,7 +153,7 @@ impl Chromium {
             if begun.elapsed() > DEADLINE {
                 bail!("`{script}` is not true after {DEADLINE:?} on {}", self.url().await?);
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(RETRY_PAUSE).await;
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Chromium {
             if !PASSING.contains(&refusal.error.as_str()) || begun.elapsed() > DEADLINE {
                 bail!("{path} on `{css}` of {}: {}: {}", self.url().await?, refusal.error, refusal.message);
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(RETRY_PAUSE).await;
         }
     }
 

@@ -3,6 +3,7 @@
 //! No part of this crate is in the product. To test a new store, implement [`contract::Engine`] for it and write `store_suite!(engine);`.
 
 pub mod authenticator;
+pub mod bed;
 pub mod builders;
 pub mod chromium;
 pub mod clock;
@@ -23,9 +24,9 @@ pub mod redis;
 pub mod representation;
 pub mod secret_cipher;
 pub mod server;
-pub mod world;
 
 pub use authenticator::Authenticator;
+pub use bed::TestBed;
 pub use chromium::Chromium;
 pub use clock::ManualClock;
 pub use contended::ContendedStore;
@@ -39,4 +40,3 @@ pub use processor::FakeProcessor;
 pub use psp::{FakeAcquirers, FakePsp};
 pub use representation::TextRepresentation;
 pub use secret_cipher::PlainSecretCipher;
-pub use world::World;

@@ -33,23 +33,23 @@ impl CapturedLogs {
     /// Returns the lines with this alert, oldest first.
     #[must_use]
     pub fn alerts(&self, alert: &str) -> Vec<serde_json::Value> {
-        self.having("alert", &[alert])
+        self.with_field("alert", &[alert])
     }
 
     /// Returns the warnings and errors, oldest first.
     #[must_use]
     pub fn warnings(&self) -> Vec<serde_json::Value> {
-        self.having("level", &["WARN", "ERROR"])
+        self.with_field("level", &["WARN", "ERROR"])
     }
 
     /// Returns the lines of the level INFO, oldest first.
     #[must_use]
     pub fn infos(&self) -> Vec<serde_json::Value> {
-        self.having("level", &["INFO"])
+        self.with_field("level", &["INFO"])
     }
 
     /// Returns the lines in which the field `field` has one of these values, oldest first.
-    fn having(&self, field: &str, values: &[&str]) -> Vec<serde_json::Value> {
+    fn with_field(&self, field: &str, values: &[&str]) -> Vec<serde_json::Value> {
         let bytes = self.lines.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());

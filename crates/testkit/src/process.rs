@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 
 /// The pause between two checks of a wait.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Connects the standard input of a shell to this process. The kernel closes the input when the test process ends, and the shell's script
 /// waits for that.
 ///
 /// The shell has its own process group, so that Ctrl-C in a terminal ends the test process first.
-pub(crate) fn guarded_by_us(command: &mut Command) -> &mut Command {
+pub(crate) fn tied_to_this_process(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::piped()).process_group(0)
 }
 
@@ -24,12 +24,12 @@ pub(crate) struct Watchdog(Child);
 
 impl Watchdog {
     /// Watches the child process `id`.
-    pub(crate) fn over(id: u32) -> Result<Self> {
+    pub(crate) fn of_process(id: u32) -> Result<Self> {
         Self::with(&id.to_string())
     }
 
     /// Watches a process group by the id of its first process.
-    pub(crate) fn over_group(id: u32) -> Result<Self> {
+    pub(crate) fn of_group(id: u32) -> Result<Self> {
         Self::with(&format!("-{id}"))
     }
 
@@ -38,13 +38,13 @@ impl Watchdog {
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(script);
         shell.stdout(Stdio::null()).stderr(Stdio::null());
-        let shell = guarded_by_us(&mut shell).spawn();
+        let shell = tied_to_this_process(&mut shell).spawn();
         Ok(Self(shell.context("cannot start sh")?))
     }
 
     /// Ends the watch. Must be called before the caller waits for the watched process: after that wait, another process may
     /// get the same id and would be killed.
-    pub(crate) fn dismiss(mut self) {
+    pub(crate) fn stop(mut self) {
         drop((self.0.kill(), self.0.wait()));
     }
 }
@@ -52,7 +52,7 @@ impl Watchdog {
 /// A temporary folder that is removed when this value is dropped or the test process ends.
 pub(crate) struct Folder {
     path: PathBuf,
-    janitor: Child,
+    remover: Child,
 }
 
 impl Folder {
@@ -64,8 +64,8 @@ impl Folder {
         let mut shell = Command::new("sh");
         shell.args(["-c", SCRIPT, "sh"]).arg(&path);
         shell.stdout(Stdio::null()).stderr(Stdio::null());
-        let janitor = guarded_by_us(&mut shell).spawn().context("cannot start sh")?;
-        Ok(Self { path, janitor })
+        let remover = tied_to_this_process(&mut shell).spawn().context("cannot start sh")?;
+        Ok(Self { path, remover })
     }
 
     /// Returns the path of the folder.
@@ -77,7 +77,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         // `wait` closes this end of the pipe. Then the shell removes the folder.
-        drop(self.janitor.wait());
+        drop(self.remover.wait());
     }
 }
 
@@ -95,17 +95,17 @@ pub(crate) fn output(command: &mut Command) -> Result<Output> {
     output.with_context(|| format!("cannot run {command:?}"))
 }
 
-/// Calls `look` until `look` returns a value, at most for `deadline`.
-pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+/// Calls `poll` until `poll` returns a value, at most for `deadline`.
+pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut poll: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     let begun = Instant::now();
     loop {
-        if let Some(found) = look()? {
+        if let Some(found) = poll()? {
             return Ok(found);
         }
         if begun.elapsed() > deadline {
             bail!("{what} took longer than {deadline:?}");
         }
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

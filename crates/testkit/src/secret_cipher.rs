@@ -13,7 +13,7 @@ const CHECK: usize = 8;
 /// The size in bytes of an encrypted secret.
 const SECRET: usize = 32;
 
-/// A test cipher. A ciphertext can be decrypted only with the same key and the same owner: the id of an endpoint or user.
+/// A test cipher. A ciphertext can be decrypted only with the same key and the same id of an endpoint or user.
 /// Equal secrets have different ciphertexts.
 #[derive(Debug, Default)]
 pub struct PlainSecretCipher {
@@ -28,12 +28,12 @@ impl PlainSecretCipher {
         Self { key, sealed: AtomicU64::new(0) }
     }
 
-    /// Returns bytes that depend on the key, the owner and everything in `from`.
-    fn bytes<const N: usize>(&self, owner: &str, from: &[u8]) -> [u8; N] {
+    /// Returns bytes that depend on the key, the id and everything in `from`.
+    fn bytes<const N: usize>(&self, bound_to: &str, from: &[u8]) -> [u8; N] {
         let mut bytes = [0; N];
         for (block, chunk) in bytes.chunks_mut(8).enumerate() {
             let mut hasher = DefaultHasher::new();
-            (self.key, owner, from, block).hash(&mut hasher);
+            (self.key, bound_to, from, block).hash(&mut hasher);
             for (slot, byte) in chunk.iter_mut().zip(hasher.finish().to_be_bytes()) {
                 *slot = byte;
             }
@@ -42,9 +42,9 @@ impl PlainSecretCipher {
     }
 
     /// Encrypts or decrypts the secret with bytes that depend on the nonce.
-    fn mix(&self, owner: &str, nonce: &[u8], secret: [u8; SECRET]) -> [u8; SECRET] {
+    fn mix(&self, bound_to: &str, nonce: &[u8], secret: [u8; SECRET]) -> [u8; SECRET] {
         let mut mixed = secret;
-        for (slot, byte) in mixed.iter_mut().zip(self.bytes::<SECRET>(owner, nonce)) {
+        for (slot, byte) in mixed.iter_mut().zip(self.bytes::<SECRET>(bound_to, nonce)) {
             *slot ^= byte;
         }
         mixed
@@ -52,23 +52,23 @@ impl PlainSecretCipher {
 }
 
 impl SecretCipher for PlainSecretCipher {
-    fn encrypt(&self, owner: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError> {
+    fn encrypt(&self, bound_to: &str, secret: &SigningSecret) -> Result<SealedSecret, EncryptError> {
         let nonce = self.sealed.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         let mut sealed = nonce.to_vec();
-        sealed.extend(self.mix(owner, &nonce, secret.0));
-        let check: [u8; CHECK] = self.bytes(owner, &sealed);
+        sealed.extend(self.mix(bound_to, &nonce, secret.0));
+        let check: [u8; CHECK] = self.bytes(bound_to, &sealed);
         sealed.extend(check);
         Ok(SealedSecret(sealed))
     }
 
-    fn decrypt(&self, owner: &str, sealed: &SealedSecret) -> Result<SigningSecret, DecryptError> {
+    fn decrypt(&self, bound_to: &str, sealed: &SealedSecret) -> Result<SigningSecret, DecryptError> {
         let (body, check) = sealed.0.split_last_chunk::<CHECK>().ok_or(DecryptError)?;
         let (nonce, mixed) = body.split_first_chunk::<NONCE>().ok_or(DecryptError)?;
         let mixed: [u8; SECRET] = mixed.try_into().map_err(|_| DecryptError)?;
-        if self.bytes::<CHECK>(owner, body) != *check {
+        if self.bytes::<CHECK>(bound_to, body) != *check {
             return Err(DecryptError);
         }
-        Ok(SigningSecret(self.mix(owner, nonce, mixed)))
+        Ok(SigningSecret(self.mix(bound_to, nonce, mixed)))
     }
 }
 

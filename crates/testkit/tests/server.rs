@@ -3,7 +3,7 @@
 
 use cais_testkit::server::{Cais, Engine};
 
-async fn lives_and_dies(engine: Engine) {
+async fn starts_and_ends(engine: Engine) {
     let mut cais = Cais::start(engine).await.unwrap();
     assert_eq!(cais.http().get("/healthz").await.unwrap().status, 200);
     let refused = cais.http().get("/v1/charges").await.unwrap();
@@ -31,10 +31,10 @@ async fn lives_and_dies(engine: Engine) {
 
 #[tokio::test]
 async fn service_on_sqlite_starts_restarts_and_ends() {
-    lives_and_dies(Engine::Sqlite).await;
+    starts_and_ends(Engine::Sqlite).await;
 }
 
 #[tokio::test]
 async fn service_on_postgres_starts_restarts_and_ends() {
-    lives_and_dies(Engine::Postgres).await;
+    starts_and_ends(Engine::Postgres).await;
 }

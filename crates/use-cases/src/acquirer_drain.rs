@@ -2,7 +2,7 @@
 //! finishes its open orders. Refunds of payments that it received are still sent to it.
 
 use cais_domain::acquirer_name::AcquirerName;
-use cais_ports::{AcquirerDrain, ChangeSet, CommitError, Operator, QueryError, RecordKey, Write};
+use cais_ports::{AcquirerDrain, Actor, ChangeSet, CommitError, QueryError, RecordKey, Write};
 use jiff::Timestamp;
 
 use crate::Ports;
@@ -13,7 +13,7 @@ use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn begin(ports: &Ports, operator: &Operator, name: &AcquirerName) -> Result<AcquirerDrain, StoreError> {
+pub async fn begin(ports: &Ports, operator: &Actor, name: &AcquirerName) -> Result<AcquirerDrain, StoreError> {
     let since = Some(ports.clock.now());
     change(ports, (operator, "acquirer.drain"), name, |drain| drain.since.or(since)).await
 }
@@ -22,7 +22,7 @@ pub async fn begin(ports: &Ports, operator: &Operator, name: &AcquirerName) -> R
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn end(ports: &Ports, operator: &Operator, name: &AcquirerName) -> Result<AcquirerDrain, StoreError> {
+pub async fn end(ports: &Ports, operator: &Actor, name: &AcquirerName) -> Result<AcquirerDrain, StoreError> {
     change(ports, (operator, "acquirer.undrain"), name, |_| None).await
 }
 
@@ -39,7 +39,7 @@ pub async fn drained(ports: &Ports) -> Result<Vec<AcquirerName>, QueryError> {
 /// means that the acquirer is not drained. If nothing changes, nothing is written.
 async fn change(
     ports: &Ports,
-    (operator, action): (&Operator, &'static str),
+    (operator, action): (&Actor, &'static str),
     name: &AcquirerName,
     decide: impl Fn(&AcquirerDrain) -> Option<Timestamp>,
 ) -> Result<AcquirerDrain, StoreError> {

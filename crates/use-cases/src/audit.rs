@@ -1,15 +1,15 @@
-//! The audit log. Each change by an operator has one row, which is written in the commit of the change.
+//! The audit log. Each change by a person has one row, which is written in the commit of the change.
 
 use std::fmt::{self, Display, Write as _};
 
 use cais_domain::ids::{AccountId, AuditId};
 use cais_domain::money::Money;
-use cais_ports::{AuditFilter, AuditRow, Operator, Page, PageRequest, QueryError, Write};
+use cais_ports::{Actor, AuditFilter, AuditRow, Page, PageRequest, QueryError, Write};
 use jiff::Timestamp;
 
 use crate::Ports;
 
-/// An operator's change of one record.
+/// A person's change of one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditedChange {
     /// The name of the action, for example `account.suspend`.
@@ -29,12 +29,12 @@ pub struct AuditedChange {
 
 /// Returns the write of the audit row. The caller must add this write to the change set that makes the change.
 #[must_use]
-pub fn record(ports: &Ports, operator: &Operator, at: Timestamp, change: AuditedChange) -> Write {
+pub fn record(ports: &Ports, actor: &Actor, at: Timestamp, change: AuditedChange) -> Write {
     let text = |json: Vec<u8>| String::from_utf8_lossy(&json).into_owned();
     Write::insert(AuditRow {
         id: AuditId::new(ports.ids.next_uuid()),
         at,
-        operator: operator.clone(),
+        operator: actor.clone(),
         action: change.action.to_owned(),
         subject: change.subject,
         account: change.account,

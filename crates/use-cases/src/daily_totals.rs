@@ -20,7 +20,7 @@ use crate::ports::Ports;
 /// The number of days, today included.
 pub const DAYS: i64 = 30;
 /// The largest number of entries in one read. Such a read takes a few milliseconds.
-const STEP: u32 = 10_000;
+const MAX_ENTRIES_PER_READ: u32 = 10_000;
 /// The largest number of steps of [`DailyTotals::catch_up`]. Together they count at most 50 million entries.
 const MAX_STEPS: u32 = 5_000;
 /// Entries that are younger than this are not kept in memory. They are read again each time, because a node whose clock
@@ -77,8 +77,9 @@ impl DailyTotals {
         if more {
             return Ok(Totals { days: days(now, &counted), is_complete: false });
         }
-        let rest = ports.queries.sum_entries(account, counted.after, EntryId::new(Uuid::max()), STEP).await?;
-        let is_complete = rest.entries < STEP;
+        let rest =
+            ports.queries.sum_entries(account, counted.after, EntryId::new(Uuid::max()), MAX_ENTRIES_PER_READ).await?;
+        let is_complete = rest.entries < MAX_ENTRIES_PER_READ;
         counted.add(&rest);
         Ok(Totals { days: days(now, &counted), is_complete })
     }
@@ -98,14 +99,14 @@ impl DailyTotals {
         Ok(())
     }
 
-    /// Counts the next entries that are older than `SETTLED_AFTER`, at most `STEP`. Returns the sums, and `true` if
-    /// further entries of this age may be left.
+    /// Counts the next entries that are older than `SETTLED_AFTER`, at most `MAX_ENTRIES_PER_READ`. Returns the sums,
+    /// and `true` if further entries of this age may be left.
     async fn step(&self, ports: &Ports, account: AccountId) -> Result<(Counted, bool), QueryError> {
         let now = ports.clock.now();
         let mut counted = self.begin(account, now);
         let from = counted.after;
         let settled = first_id(now.saturating_sub(SETTLED_AFTER).unwrap_or(Timestamp::MIN));
-        let sums = ports.queries.sum_entries(account, from, settled, STEP).await?;
+        let sums = ports.queries.sum_entries(account, from, settled, MAX_ENTRIES_PER_READ).await?;
         counted.add(&sums);
         let mut all = self.lock();
         // The result is stored only if no concurrent step has stored the same entries first.
@@ -113,7 +114,7 @@ impl DailyTotals {
             stored.after = counted.after;
             stored.hours.clone_from(&counted.hours);
         }
-        Ok((counted, sums.entries >= STEP))
+        Ok((counted, sums.entries >= MAX_ENTRIES_PER_READ))
     }
 
     /// Returns the account's sums from memory, empty at first. Sums of hours before the first of the 30 days are

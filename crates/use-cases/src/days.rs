@@ -23,7 +23,7 @@ const FINEST_STEP: SignedDuration = SignedDuration::from_micros(1);
 /// The number of nanoseconds in a millisecond.
 const NANOS_PER_MILLI: i32 = 1_000_000;
 /// The error text for a text that is neither a day nor an instant.
-const NEITHER: &str = "must be a day as YYYY-MM-DD or an instant as in 2026-01-31T12:00:00Z";
+const NO_DAY_OR_INSTANT: &str = "must be a day as YYYY-MM-DD or an instant as in 2026-01-31T12:00:00Z";
 
 /// Returns the first instant of a span that starts with `text`.
 ///
@@ -65,14 +65,14 @@ enum Moment {
 
 fn read(text: &str) -> Result<Moment, Cow<'static, str>> {
     if text.len() == DAY_LENGTH {
-        return text.parse().map(Moment::Day).map_err(|_| NEITHER.into());
+        return text.parse().map(Moment::Day).map_err(|_| NO_DAY_OR_INSTANT.into());
     }
     if text.contains(' ') {
         return Err("must not contain blanks; in a query string `+` is written %2B".into());
     }
     // The parser accepts a zone in brackets, but RFC 3339 does not permit one.
     let instant = Some(text).filter(|text| !text.contains('[')).and_then(|text| text.parse().ok());
-    instant.map(Moment::Instant).ok_or(Cow::Borrowed(NEITHER))
+    instant.map(Moment::Instant).ok_or(Cow::Borrowed(NO_DAY_OR_INSTANT))
 }
 
 /// Returns the time zone of São Paulo. The library caches the zone.
@@ -117,10 +117,10 @@ mod tests {
         for text in
             ["", "today", "2026-02-30", "2026-1-1", "31/01/2026", "20260131", "2026-01-31T12:00:00", "1767225600"]
         {
-            assert_eq!(beginning(text).unwrap_err(), NEITHER, "{text}");
+            assert_eq!(beginning(text).unwrap_err(), NO_DAY_OR_INSTANT, "{text}");
         }
         assert!(beginning("2026-01-31T12:00:00 00:00").unwrap_err().contains("%2B"));
-        assert_eq!(beginning("2026-01-31T12:00:00Z[UTC]").unwrap_err(), NEITHER);
+        assert_eq!(beginning("2026-01-31T12:00:00Z[UTC]").unwrap_err(), NO_DAY_OR_INSTANT);
     }
 
     #[test]

@@ -18,7 +18,8 @@ const IDEMPOTENCY_RECORDS_KEPT: SignedDuration = SignedDuration::from_hours(30 *
 /// Used quotes are never removed: they explain the price of their operation, and a new rate is compared with the newest
 /// quote.
 const MARKS_KEPT: SignedDuration = SignedDuration::from_hours(24);
-/// Events and unmatched callbacks are kept for 90 days, so that consumers and operators can catch up.
+/// Events and unmatched callbacks are kept for 90 days, so that consumers and operators can catch up. Deleted endpoints
+/// without deliveries are kept as long.
 const EVENTS_KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// Logged requests are kept for a week, so that support can answer questions about them.

@@ -78,12 +78,17 @@ pub(crate) struct RequestLease {
 
 impl IdempotentRequest {
     /// Returns the change that inserts the key's record for `resource`, without a response.
-    pub(crate) fn takes(&self, resource: String, now: Timestamp) -> IdempotencyChange {
+    pub(crate) fn new_open_record(&self, resource: String, now: Timestamp) -> IdempotencyChange {
         self.new_record(resource, lease_from(now), None)
     }
 
     /// Returns the change that inserts the key's record with its response.
-    pub(crate) fn takes_answered(&self, resource: String, response: &Response, now: Timestamp) -> IdempotencyChange {
+    pub(crate) fn new_answered_record(
+        &self,
+        resource: String,
+        response: &Response,
+        now: Timestamp,
+    ) -> IdempotencyChange {
         self.new_record(resource, now, Some(response.stored(self.request)))
     }
 
@@ -98,12 +103,16 @@ impl IdempotentRequest {
     }
 
     /// Returns the lease of this process on the record that it inserted at `now`.
-    pub(crate) fn holding(&self, now: Timestamp) -> RequestLease {
+    pub(crate) fn new_lease(&self, now: Timestamp) -> RequestLease {
         RequestLease { name: self.name.clone(), fence: 1, request: self.request, until: lease_from(now) }
     }
 
     /// Decides how to answer a request whose key is known. `record` is the record of the key.
-    pub(crate) fn repeats(&self, record: IdempotencyRecord, now: Timestamp) -> Result<ReplayDecision, KeyInUse> {
+    pub(crate) fn replay_decision(
+        &self,
+        record: IdempotencyRecord,
+        now: Timestamp,
+    ) -> Result<ReplayDecision, KeyInUse> {
         if record.fingerprint != self.fingerprint {
             return Err(KeyInUse::Conflict);
         }
@@ -119,7 +128,7 @@ impl IdempotentRequest {
 
 impl RequestLease {
     /// Returns the change that takes over the record at `now`, and the new lease.
-    pub(crate) fn taken_over(
+    pub(crate) fn take_over(
         record: &IdempotencyRecord,
         request: RequestId,
         now: Timestamp,
@@ -130,19 +139,19 @@ impl RequestLease {
     }
 
     /// Returns the change that stores the response.
-    pub(crate) fn answers(&self, response: &Response) -> IdempotencyChange {
+    pub(crate) fn answer(&self, response: &Response) -> IdempotencyChange {
         let answer = response.stored(self.request);
         IdempotencyChange::Answer { name: self.name.clone(), fence: self.fence, answer }
     }
 
     /// Returns the change that ends the lease. After it, only a repeat by the caller resumes the request.
-    pub(crate) fn releases(&self) -> IdempotencyChange {
+    pub(crate) fn release(&self) -> IdempotencyChange {
         IdempotencyChange::Release { name: self.name.clone(), fence: self.fence, due_at: None }
     }
 
     /// Returns the change that ends the lease and makes the request due for workers after a pause. The first pause is
     /// 2 s. Each takeover doubles the pause, up to five minutes.
-    pub(crate) fn postpones(&self, now: Timestamp) -> IdempotencyChange {
+    pub(crate) fn postpone(&self, now: Timestamp) -> IdempotencyChange {
         let doublings = u32::try_from(self.fence.clamp(1, 16)).unwrap_or(1);
         let due_at = Some(now.saturating_add(doubled(doublings)).unwrap_or(Timestamp::MAX));
         IdempotencyChange::Release { name: self.name.clone(), fence: self.fence, due_at }
@@ -160,33 +169,33 @@ pub(crate) fn stored_response(record: IdempotencyRecord) -> Result<Response, Key
 ///
 /// If an earlier creation under this key was abandoned, the response is stored in its record. That creation is then
 /// never resumed.
-pub(crate) async fn remember<R>(
+pub(crate) async fn store_existing_response<R>(
     ports: &Ports,
     call: &IdempotentRequest,
     resource: &str,
     body: Vec<u8>,
 ) -> Result<Response, CreateError<R>> {
     let response = Response::fresh(ResponseKind::Existing, body);
-    let record = match keep_answer(ports, call, resource, response.clone()).await? {
+    let record = match store_response(ports, call, resource, response.clone()).await? {
         Stored::Answered(answer) => return Ok(answer),
         Stored::Known(record) => record,
     };
-    match call.repeats(record, ports.clock.now())? {
+    match call.replay_decision(record, ports.clock.now())? {
         ReplayDecision::Answered(answer) => Ok(answer),
         ReplayDecision::Orphaned(record) => answer_orphaned(ports, call, &record, response).await,
     }
 }
 
 /// Stores the response under a new key. If the key is not new, stores nothing and returns the record of the key.
-pub(crate) async fn keep_answer(
+pub(crate) async fn store_response(
     ports: &Ports,
     call: &IdempotentRequest,
     resource: &str,
     response: Response,
 ) -> Result<Stored, StoreError> {
     let now = ports.clock.now();
-    let take = call.takes_answered(resource.to_owned(), &response, now);
-    let other = keep(ports, take, now).await?;
+    let take = call.new_answered_record(resource.to_owned(), &response, now);
+    let other = commit_record(ports, take, now).await?;
     Ok(other.map_or(Stored::Answered(response), Stored::Known))
 }
 
@@ -200,7 +209,7 @@ pub(crate) async fn answer_orphaned<R>(
 ) -> Result<Response, CreateError<R>> {
     let answer = response.stored(call.request);
     let late = IdempotencyChange::Answer { name: record.name.clone(), fence: record.fence, answer };
-    match keep(ports, late, ports.clock.now()).await? {
+    match commit_record(ports, late, ports.clock.now()).await? {
         None => Ok(response),
         Some(record) => Ok(stored_response(record)?),
     }
@@ -216,11 +225,11 @@ pub(crate) async fn postpone(
     let now = ports.clock.now();
     let due_at = Some(now.saturating_add(pause).unwrap_or(Timestamp::MAX));
     let release = IdempotencyChange::Release { name: record.name.clone(), fence: record.fence, due_at };
-    keep(ports, release, now).await.map(|_| ())
+    commit_record(ports, release, now).await.map(|_| ())
 }
 
 /// Changes only the record of a key. If another process changed the record, returns the current record.
-async fn keep(
+async fn commit_record(
     ports: &Ports,
     idempotency: IdempotencyChange,
     now: Timestamp,

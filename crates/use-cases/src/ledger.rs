@@ -1,6 +1,6 @@
 //! Compares the stored balances of the ledger with its entries.
 
-use cais_ports::{LedgerReport, Verification};
+use cais_ports::{LedgerCheckResult, LedgerReport};
 
 use crate::ports::Ports;
 use crate::store_error::StoreError;
@@ -14,7 +14,7 @@ pub async fn verify(ports: &Ports) -> Result<LedgerReport, StoreError> {
     let at = ports.clock.now();
     let report = ports.maintenance.verify_ledger().await?;
     let differences = u64::try_from(report.differences.len()).unwrap_or(u64::MAX);
-    if let Err(error) = ports.maintenance.record_verification(Verification { at, differences }).await {
+    if let Err(error) = ports.maintenance.record_ledger_check(LedgerCheckResult { at, differences }).await {
         tracing::warn!(%error, "result of the ledger's verification could not be stored; metrics show an older result");
     }
     Ok(report)

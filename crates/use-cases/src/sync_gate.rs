@@ -8,15 +8,15 @@ use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 /// The shortest time between two reads of one resource.
-const ASK_EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// The largest number of recorded resources. When it is reached, entries older than [`ASK_EVERY`] are removed. If this
-/// frees no room, a read of a new resource is permitted but not recorded.
-const REMEMBERED: usize = 65_536;
+const MIN_READ_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
+/// The largest number of recorded resources. When it is reached, entries older than [`MIN_READ_INTERVAL`] are removed.
+/// If this frees no room, a read of a new resource is permitted but not recorded.
+const MAX_RECORDED: usize = 65_536;
 
 /// The time of the last read of each resource, by the UUID of its id. Clones share the times.
 #[derive(Debug, Clone, Default)]
 pub struct SyncGate {
-    asked: Arc<Mutex<HashMap<Uuid, Timestamp>>>,
+    last_reads: Arc<Mutex<HashMap<Uuid, Timestamp>>>,
 }
 
 impl SyncGate {
@@ -29,17 +29,17 @@ impl SyncGate {
     /// Returns whether a read is permitted now. If it is permitted, records it.
     #[must_use]
     pub fn admit(&self, id: Uuid, now: Timestamp) -> bool {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_reads = self.last_reads.lock().unwrap_or_else(PoisonError::into_inner);
         // The clock of a sandbox can move backwards, so the absolute difference counts.
-        let recent = |at: &Timestamp| now.duration_since(*at).abs() < ASK_EVERY;
-        if asked.get(&id).is_some_and(recent) {
+        let recent = |at: &Timestamp| now.duration_since(*at).abs() < MIN_READ_INTERVAL;
+        if last_reads.get(&id).is_some_and(recent) {
             return false;
         }
-        if asked.len() >= REMEMBERED {
-            asked.retain(|_, at| recent(at));
+        if last_reads.len() >= MAX_RECORDED {
+            last_reads.retain(|_, at| recent(at));
         }
-        if asked.len() < REMEMBERED {
-            asked.insert(id, now);
+        if last_reads.len() < MAX_RECORDED {
+            last_reads.insert(id, now);
         }
         true
     }

@@ -222,8 +222,8 @@ mod tests {
                                 .map(|(_, text)| text)
                                 .collect();
                         let result = decide(earlier, reply.clone(), look_up.clone(), list);
-                        let wanted = expected(case.each_ref().map(String::as_str));
-                        assert_eq!(wanted, [describe(&result, &failures)], "{case:?}");
+                        let in_table = expected(case.each_ref().map(String::as_str));
+                        assert_eq!(in_table, [describe(&result, &failures)], "{case:?}");
                         cases += 1;
                     }
                 }

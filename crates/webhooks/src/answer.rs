@@ -57,11 +57,11 @@ fn kept(bytes: &[u8]) -> String {
 /// the header is missing or invalid, or requests no pause.
 pub(crate) fn retry_after(headers: &HeaderMap, at: Timestamp) -> Option<SignedDuration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let asked = match seconds(text) {
+    let requested = match seconds(text) {
         Some(seconds) => seconds,
         None => date(text)?.duration_since(at),
     };
-    asked.is_positive().then_some(asked.min(MAX_RETRY_AFTER))
+    requested.is_positive().then_some(requested.min(MAX_RETRY_AFTER))
 }
 
 /// Parses a number of seconds. A number beyond the range of the type is valid and becomes the largest value.
@@ -87,7 +87,7 @@ mod tests {
 
     use super::{MAX_KEPT_BYTES, kept, retry_after};
 
-    fn asked(value: &[u8]) -> Option<SignedDuration> {
+    fn parsed(value: &[u8]) -> Option<SignedDuration> {
         let at: Timestamp = "1994-11-06T08:49:00Z".parse().unwrap();
         let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_bytes(value).unwrap())]);
         retry_after(&headers, at)
@@ -106,7 +106,7 @@ mod tests {
             ("Sun Nov  6 08:49:37 1994", 37),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400),
         ] {
-            assert_eq!(asked(value.as_bytes()), Some(SignedDuration::from_secs(wanted_s)), "{value}");
+            assert_eq!(parsed(value.as_bytes()), Some(SignedDuration::from_secs(wanted_s)), "{value}");
         }
         assert_eq!(MAX_RETRY_AFTER, SignedDuration::from_secs(86_400));
     }
@@ -128,9 +128,9 @@ mod tests {
             "Sun, 99 Nov 1994 08:49:37 GMT",
             "1994-11-06T08:49:37Z",
         ] {
-            assert_eq!(asked(value.as_bytes()), None, "{value}");
+            assert_eq!(parsed(value.as_bytes()), None, "{value}");
         }
-        assert_eq!(asked(b"\xff\xfe"), None);
+        assert_eq!(parsed(b"\xff\xfe"), None);
         assert_eq!(retry_after(&HeaderMap::new(), Timestamp::UNIX_EPOCH), None);
     }
 

@@ -11,12 +11,12 @@ use crate::resolver::Unresolved;
 /// Returns the reason why no answer arrived.
 pub(crate) fn of_error(error: &reqwest::Error) -> AttemptError {
     // All causes are searched, because each layer above the connector wraps the error.
-    if let Some(found) = causes(error).find_map(known) {
+    if let Some(found) = causes(error).find_map(classified) {
         return found;
     }
     if error.is_timeout() {
         AttemptError::TimedOut
-    } else if error.is_connect() && causes(error).any(is_end) {
+    } else if error.is_connect() && causes(error).any(is_unexpected_eof) {
         // The receiver accepted the TCP connection, and closed it during the TLS handshake.
         AttemptError::TlsFailed
     } else if error.is_connect() {
@@ -37,7 +37,7 @@ pub(crate) fn of_status(status: StatusCode) -> Option<AttemptError> {
     }
 }
 
-fn known(cause: &(dyn Error + 'static)) -> Option<AttemptError> {
+fn classified(cause: &(dyn Error + 'static)) -> Option<AttemptError> {
     if let Some(unresolved) = cause.downcast_ref::<Unresolved>() {
         return Some(match unresolved {
             Unresolved::NotAllowed => AttemptError::AddressNotAllowed,
@@ -47,7 +47,7 @@ fn known(cause: &(dyn Error + 'static)) -> Option<AttemptError> {
     cause.is::<rustls::Error>().then_some(AttemptError::TlsFailed)
 }
 
-fn is_end(cause: &(dyn Error + 'static)) -> bool {
+fn is_unexpected_eof(cause: &(dyn Error + 'static)) -> bool {
     cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::UnexpectedEof)
 }
 

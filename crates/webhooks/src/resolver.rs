@@ -54,7 +54,7 @@ pub(crate) enum Unresolved {
 }
 
 /// The result of a look-up; `None` while it runs.
-type Answer = watch::Receiver<Option<Arc<[IpAddr]>>>;
+type PendingResult = watch::Receiver<Option<Arc<[IpAddr]>>>;
 
 /// A resolver that refuses names with addresses that are not permitted.
 ///
@@ -66,21 +66,21 @@ pub(crate) struct Resolver(Arc<Shared>);
 struct Shared {
     lookup: Arc<dyn Lookup>,
     rules: AddressRules,
-    under_way: Mutex<HashMap<String, Answer>>,
-    for_deliveries: Places,
-    for_vetting: Places,
+    under_way: Mutex<HashMap<String, PendingResult>>,
+    for_deliveries: LookupLimits,
+    for_vetting: LookupLimits,
 }
 
 /// The limits of concurrent and of waiting look-ups.
-struct Places {
-    asking: Semaphore,
-    asking_or_waiting: Arc<Semaphore>,
+struct LookupLimits {
+    running: Semaphore,
+    running_or_waiting: Arc<Semaphore>,
 }
 
-impl Places {
-    fn new(asking: usize, waiting: usize) -> Self {
-        let all = asking.saturating_add(waiting);
-        Self { asking: Semaphore::new(asking), asking_or_waiting: Arc::new(Semaphore::new(all)) }
+impl LookupLimits {
+    fn new(running: usize, waiting: usize) -> Self {
+        let all = running.saturating_add(waiting);
+        Self { running: Semaphore::new(running), running_or_waiting: Arc::new(Semaphore::new(all)) }
     }
 }
 
@@ -92,7 +92,7 @@ enum Purpose {
 }
 
 impl Shared {
-    const fn places(&self, purpose: Purpose) -> &Places {
+    const fn limits(&self, purpose: Purpose) -> &LookupLimits {
         match purpose {
             Purpose::Delivery => &self.for_deliveries,
             Purpose::Vetting => &self.for_vetting,
@@ -103,8 +103,8 @@ impl Shared {
 impl Resolver {
     pub(crate) fn new(lookup: Arc<dyn Lookup>, rules: AddressRules) -> Self {
         let under_way = Mutex::new(HashMap::new());
-        let for_deliveries = Places::new(MAX_LOOKUPS, MAX_WAITING);
-        let for_vetting = Places::new(MAX_VETTED, 0);
+        let for_deliveries = LookupLimits::new(MAX_LOOKUPS, MAX_WAITING);
+        let for_vetting = LookupLimits::new(MAX_VETTED, 0);
         Self(Arc::new(Shared { lookup, rules, under_way, for_deliveries, for_vetting }))
     }
 
@@ -134,7 +134,7 @@ impl Resolver {
             let own: Vec<_> = LOOPBACK.into_iter().filter(|address| rules.permits(*address)).collect();
             return if own.is_empty() { Err(Unresolved::NotAllowed) } else { Ok(own) };
         }
-        let mut answer = self.ask(&name, purpose).ok_or(Unresolved::NotFound)?;
+        let mut answer = self.start_or_join(&name, purpose).ok_or(Unresolved::NotFound)?;
         let found = answer.wait_for(Option::is_some).await.ok().and_then(|found| found.clone());
         let found = found.filter(|found| !found.is_empty()).ok_or(Unresolved::NotFound)?;
         if found.iter().all(|address| rules.permits(*address)) {
@@ -145,7 +145,7 @@ impl Resolver {
     }
 
     /// Starts or joins a look-up; `None` if too many are waiting.
-    fn ask(&self, name: &str, purpose: Purpose) -> Option<Answer> {
+    fn start_or_join(&self, name: &str, purpose: Purpose) -> Option<PendingResult> {
         let mut under_way = self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         // If the task of a look-up panicked or its runtime ended, the result never arrives. Then `has_changed` returns
         // an error, and another look-up is started.
@@ -154,14 +154,14 @@ impl Resolver {
         }
         // The task owns this permit. So the permit is released when the look-up ends and its thread is free, not when
         // the caller stops waiting.
-        let admitted = Arc::clone(&self.0.places(purpose).asking_or_waiting).try_acquire_owned().ok()?;
+        let admitted = Arc::clone(&self.0.limits(purpose).running_or_waiting).try_acquire_owned().ok()?;
         let (result, answer) = watch::channel(None);
         under_way.insert(name.to_owned(), answer.clone());
         let (shared, name) = (Arc::clone(&self.0), name.to_owned());
         tokio::spawn(async move {
-            let place = shared.places(purpose).asking.acquire().await;
+            let permit = shared.limits(purpose).running.acquire().await;
             let found = shared.lookup.lookup(&name).await.unwrap_or_default();
-            drop((place, admitted));
+            drop((permit, admitted));
             shared.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
             result.send_replace(Some(found.into()));
         });

@@ -19,7 +19,7 @@ use crate::client::{for_receivers, system_roots};
 use crate::measured::InFlight;
 use crate::resolver::{Lookup, Resolver, SystemLookup, Unresolved};
 use crate::signing::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signatures};
-use crate::vetting::{Target, judge};
+use crate::vetting::{Target, check_url};
 use crate::{answer, failure};
 
 /// The permitted destinations of a sender.
@@ -100,14 +100,14 @@ impl HttpSender {
         Ok(Self { client, resolver, rules, allow_insecure: policy.allow_insecure, budgets })
     }
 
-    fn judge(&self, url: &WebhookUrl) -> Result<Target, UrlRefusal> {
-        judge(url.as_str(), self.allow_insecure, &self.rules)
+    fn check_url(&self, url: &WebhookUrl) -> Result<Target, UrlRefusal> {
+        check_url(url.as_str(), self.allow_insecure, &self.rules)
     }
 
     /// Returns the signed request. If the URL contains an IP address, this method checks it. The addresses of a host
     /// name are checked later, when the client resolves the name.
     fn request(&self, outgoing: &Outgoing<'_>) -> Result<Request, AttemptError> {
-        let target = self.judge(outgoing.url).map_err(|_| AttemptError::AddressNotAllowed)?;
+        let target = self.check_url(outgoing.url).map_err(|_| AttemptError::AddressNotAllowed)?;
         if outgoing.secrets.is_empty() {
             return Err(AttemptError::Unsigned);
         }
@@ -156,7 +156,7 @@ impl HttpSender {
 #[async_trait]
 impl WebhookSender for HttpSender {
     async fn vet(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
-        let Some(name) = self.judge(url)?.name else { return Ok(()) };
+        let Some(name) = self.check_url(url)?.name else { return Ok(()) };
         match timeout(self.budgets.vetting, self.resolver.vet(&name)).await {
             Ok(Err(Unresolved::NotAllowed)) => Err(UrlRefusal::NotPublic),
             // A name is accepted if it does not resolve or resolves too slowly. A name is also accepted without a
@@ -166,7 +166,7 @@ impl WebhookSender for HttpSender {
     }
 
     fn permits(&self, url: &WebhookUrl) -> Result<(), UrlRefusal> {
-        self.judge(url).map(drop)
+        self.check_url(url).map(drop)
     }
 
     async fn send<'a>(&self, outgoing: Outgoing<'a>) -> Sent {

@@ -111,7 +111,7 @@ mod tests {
         SigningSecret([byte; 32])
     }
 
-    fn judge(secrets: &[SigningSecret], timestamp: &str, signature: &str, now_s: i64) -> Result<(), VerifyError> {
+    fn verify_at(secrets: &[SigningSecret], timestamp: &str, signature: &str, now_s: i64) -> Result<(), VerifyError> {
         let received = Received { id: ID, timestamp, signature, body: BODY };
         verify(secrets, &received, Timestamp::from_second(now_s).unwrap(), TOLERANCE)
     }
@@ -121,10 +121,10 @@ mod tests {
         let signature = signatures(&[secret(1), secret(2)], ID, AT_S, BODY);
         let timestamp = AT_S.to_string();
         for secrets in [&[secret(1)][..], &[secret(2)], &[secret(3), secret(2)]] {
-            assert_eq!(judge(secrets, &timestamp, &signature, AT_S), Ok(()));
+            assert_eq!(verify_at(secrets, &timestamp, &signature, AT_S), Ok(()));
         }
-        assert_eq!(judge(&[secret(3)], &timestamp, &signature, AT_S), Err(VerifyError::Mismatch));
-        assert_eq!(judge(&[], &timestamp, &signature, AT_S), Err(VerifyError::Mismatch));
+        assert_eq!(verify_at(&[secret(3)], &timestamp, &signature, AT_S), Err(VerifyError::Mismatch));
+        assert_eq!(verify_at(&[], &timestamp, &signature, AT_S), Err(VerifyError::Mismatch));
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
             (AT_S + 300, Ok(())),
             (AT_S + 301, Err(VerifyError::TooOld)),
         ] {
-            assert_eq!(judge(&[secret(1)], &AT_S.to_string(), &signature, now_s), wanted, "{}", now_s - AT_S);
+            assert_eq!(verify_at(&[secret(1)], &AT_S.to_string(), &signature, now_s), wanted, "{}", now_s - AT_S);
         }
     }
 
@@ -144,7 +144,7 @@ mod tests {
     fn broken_header_has_its_own_error() {
         let signature = signatures(&[secret(1)], ID, AT_S, BODY);
         for timestamp in ["", "soon", "1760000000.5", "+1760000000", " 1760000000", "99999999999999999999"] {
-            let found = judge(&[secret(1)], timestamp, &signature, AT_S);
+            let found = verify_at(&[secret(1)], timestamp, &signature, AT_S);
             assert_eq!(found, Err(VerifyError::Timestamp), "{timestamp}");
         }
         let encoded = signature.strip_prefix("v1,").unwrap();
@@ -156,18 +156,18 @@ mod tests {
             ("v1,".to_owned(), VerifyError::Mismatch),
             ("v1,AAAA".to_owned(), VerifyError::Mismatch),
         ] {
-            assert_eq!(judge(&[secret(1)], &AT_S.to_string(), &text, AT_S), Err(wanted), "{text}");
+            assert_eq!(verify_at(&[secret(1)], &AT_S.to_string(), &text, AT_S), Err(wanted), "{text}");
         }
         let among_others = format!("v1a,{encoded} v1,AAAA v2 {signature}");
-        assert_eq!(judge(&[secret(1)], &AT_S.to_string(), &among_others, AT_S), Ok(()));
+        assert_eq!(verify_at(&[secret(1)], &AT_S.to_string(), &among_others, AT_S), Ok(()));
     }
 
     #[test]
     fn checked_signatures_are_limited() {
         let signature = signatures(&[secret(1)], ID, AT_S, BODY);
         let flood = |entries: usize| format!("{}{signature}", "v1,AAAA ".repeat(entries));
-        assert_eq!(judge(&[secret(1)], &AT_S.to_string(), &flood(15), AT_S), Ok(()));
-        assert_eq!(judge(&[secret(1)], &AT_S.to_string(), &flood(16), AT_S), Err(VerifyError::Mismatch));
+        assert_eq!(verify_at(&[secret(1)], &AT_S.to_string(), &flood(15), AT_S), Ok(()));
+        assert_eq!(verify_at(&[secret(1)], &AT_S.to_string(), &flood(16), AT_S), Err(VerifyError::Mismatch));
     }
 
     proptest! {
@@ -177,15 +177,15 @@ mod tests {
             let now = Timestamp::from_second(AT_S).unwrap();
             let timestamp = AT_S.to_string();
             let signature = signatures(&secrets, ID, AT_S, &body);
-            let judge = |id: &str, timestamp: &str, body: &[u8]| {
+            let verify_with = |id: &str, timestamp: &str, body: &[u8]| {
                 verify(&secrets, &Received { id, timestamp, signature: &signature, body }, now, TOLERANCE)
             };
-            assert_eq!(judge(ID, &timestamp, &body), Ok(()));
-            assert_eq!(judge("evt_other", &timestamp, &body), Err(VerifyError::Mismatch));
-            assert_eq!(judge(ID, &(AT_S + 1).to_string(), &body), Err(VerifyError::Mismatch));
+            assert_eq!(verify_with(ID, &timestamp, &body), Ok(()));
+            assert_eq!(verify_with("evt_other", &timestamp, &body), Err(VerifyError::Mismatch));
+            assert_eq!(verify_with(ID, &(AT_S + 1).to_string(), &body), Err(VerifyError::Mismatch));
             let mut other = body.clone();
             *other.get_mut(place.index(body.len())).unwrap() ^= flip;
-            assert_eq!(judge(ID, &timestamp, &other), Err(VerifyError::Mismatch));
+            assert_eq!(verify_with(ID, &timestamp, &other), Err(VerifyError::Mismatch));
         }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Target {
 ///
 /// # Errors
 /// [`UrlRefusal`].
-pub(crate) fn judge(text: &str, allow_insecure: bool, rules: &AddressRules) -> Result<Target, UrlRefusal> {
+pub(crate) fn check_url(text: &str, allow_insecure: bool, rules: &AddressRules) -> Result<Target, UrlRefusal> {
     let has_credentials = Cell::new(false);
     let watch = |violation| {
         if violation == SyntaxViolation::EmbeddedCredentials {
@@ -104,12 +104,12 @@ mod tests {
 
     use cais_ports::webhooks::UrlRefusal::{self, Credentials, Malformed, NotPublic, Scheme};
 
-    use super::judge;
+    use super::check_url;
     use crate::addresses::AddressRules;
 
     fn found(text: &str, allow_insecure: bool, blocks: &[&str]) -> Result<String, UrlRefusal> {
         let rules = AddressRules::new(blocks.iter().map(|block| block.parse().unwrap()).collect());
-        judge(text, allow_insecure, &rules).map(|target| target.url.to_string())
+        check_url(text, allow_insecure, &rules).map(|target| target.url.to_string())
     }
 
     #[track_caller]

@@ -119,8 +119,8 @@ const RULES: [Rule; 17] = [
         common: false,
         others: &["figment", "ipnet", "thiserror", "tracing-subscriber"],
     },
-    // Neither persistence nor acquirers: the binary supplies what needs them. Of the API, commands use the forms of
-    // resources and days; of webhooks, the signatures.
+    // Neither persistence nor acquirers: the binary supplies what needs them. Of the API, commands use the JSON of
+    // resources and the parser of days; of webhooks, the signatures.
     Rule {
         name: "cais-cli",
         ours: &["cais-domain", "cais-http-api", "cais-ports", "cais-use-cases", "cais-webhooks"],

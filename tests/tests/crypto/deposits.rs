@@ -121,19 +121,19 @@ async fn repeated_deposit_returns_the_original(engine: Engine) {
     let node = shared(engine).await;
     let shop = crypto_shop(&node);
     let external = unique("deposit");
-    let mut asked = body("trx");
-    asked["external_id"] = json!(external);
+    let mut request_body = body("trx");
+    request_body["external_id"] = json!(external);
     let key = unique("key");
-    let first = shop.order_with("/crypto/deposits", &key, asked.to_string()).await;
+    let first = shop.order_with("/crypto/deposits", &key, request_body.to_string()).await;
     let made = first.expect(201);
     assert_eq!(made["pay_uri"], made["pay_address"]);
-    let again = shop.order_with("/crypto/deposits", &key, asked.to_string()).await;
+    let again = shop.order_with("/crypto/deposits", &key, request_body.to_string()).await;
     assert_eq!((again.status, &again.body, again.header("idempotent-replayed")), (201, &first.body, Some("true")));
-    let same = create(&shop, &asked).await.expect(200);
+    let same = create(&shop, &request_body).await.expect(200);
     assert_eq!((&same["id"], &same["pay_address"]), (&made["id"], &made["pay_address"]));
     assert_eq!(shop.get(&format!("/crypto/deposits/ext:{external}")).await.expect(200)["id"], made["id"]);
-    asked["currency"] = json!("btc");
-    create(&shop, &asked).await.refused(409, "EXTERNAL_ID_CONFLICT");
+    request_body["currency"] = json!("btc");
+    create(&shop, &request_body).await.refused(409, "EXTERNAL_ID_CONFLICT");
 }
 
 async fn wrong_deposits_are_refused(engine: Engine) {
@@ -156,8 +156,8 @@ async fn wrong_deposits_are_refused(engine: Engine) {
 async fn quote_prices_one_deposit(engine: Engine) {
     let node = shared(engine).await;
     let shop = crypto_shop(&node);
-    let asked = json!({ "side": "deposit", "currency": "btc", "amount": 250 });
-    let quote = shop.send(Method::POST, "/crypto/quotes", &asked).await.expect(201);
+    let request_body = json!({ "side": "deposit", "currency": "btc", "amount": 250 });
+    let quote = shop.send(Method::POST, "/crypto/quotes", &request_body).await.expect(201);
     let mut with_quote = body("btc");
     with_quote["quote_id"] = quote["id"].clone();
     let mut other = with_quote.clone();

@@ -19,8 +19,8 @@ async fn accepted_withdrawal_with_lost_reply_is_sent_once(engine: Engine) {
         let bank = Institution::start();
         let (node, shop) = beside(&bank, engine).await;
         fault(&bank, mode, "/v1/payout").await;
-        let (key, asked) = (unique("key"), body(500).to_string());
-        let order = async || shop.order_with("/crypto/withdrawals", &key, asked.clone()).await;
+        let (key, request_body) = (unique("key"), body(500).to_string());
+        let order = async || shop.order_with("/crypto/withdrawals", &key, request_body.clone()).await;
         let made = order().await.expect(201);
         assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "500.00"), "{mode}");
         assert_eq!(order().await.expect(201), made, "{mode}");
@@ -52,8 +52,9 @@ async fn two_nodes_send_each_withdrawal_once() {
     here.until(&id(&charge), "paid").await;
 
     // One key at both nodes makes one withdrawal.
-    let (key, asked) = (unique("key"), body(150).to_string());
-    let calls = in_turn(&here, &there).take(12).map(|shop| shop.order_with("/crypto/withdrawals", &key, asked.clone()));
+    let (key, request_body) = (unique("key"), body(150).to_string());
+    let calls =
+        in_turn(&here, &there).take(12).map(|shop| shop.order_with("/crypto/withdrawals", &key, request_body.clone()));
     let replies = join_all(calls).await;
     let created: Vec<&Reply> = replies.iter().filter(|reply| reply.status == 201).collect();
     let fresh = created.iter().filter(|reply| reply.header("idempotent-replayed").is_none()).count();
@@ -66,8 +67,8 @@ async fn two_nodes_send_each_withdrawal_once() {
         }
     }
     // The balance covers one more withdrawal, whichever node receives it.
-    let asked = body(150);
-    let replies = join_all(in_turn(&here, &there).take(8).map(|shop| withdraw(shop, &asked))).await;
+    let request_body = body(150);
+    let replies = join_all(in_turn(&here, &there).take(8).map(|shop| withdraw(shop, &request_body))).await;
     let created_too: Vec<&Reply> = replies.iter().filter(|reply| reply.status == 201).collect();
     assert_eq!(created_too.len(), 1, "{replies:#?}");
     for reply in replies.iter().filter(|reply| reply.status != 201) {
@@ -96,8 +97,8 @@ async fn two_nodes_credit_repeated_callbacks_once() {
     let there = here.at(&two.base());
     let settings = json!({ "ipn_copies": 3 });
     bank.ask(Method::PUT, "/sandbox/crypto/settings", &settings).await.expect(200);
-    let asked = json!({ "amount": 250, "currency": "trx" }).to_string();
-    let made = join_all([&here, &there].map(|shop| shop.order("/crypto/deposits", asked.clone()))).await;
+    let request_body = json!({ "amount": 250, "currency": "trx" }).to_string();
+    let made = join_all([&here, &there].map(|shop| shop.order("/crypto/deposits", request_body.clone()))).await;
     let made: Vec<Value> = made.iter().map(|reply| reply.expect(201)).collect();
     for payment in payments_of(&bank, &here, &made).await {
         bank.ask(Method::POST, &format!("/sandbox/payment/{payment}/pay"), &json!({})).await.expect(200);

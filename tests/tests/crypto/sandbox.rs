@@ -87,7 +87,7 @@ async fn repeated_reversed_notifications_credit_once(engine: Engine) {
     let paused = set(&shop, "notifications", json!({ "paused": true, "reversed": true, "copies": 3 })).await;
     assert_eq!(paused, json!({ "paused": true, "reversed": true, "copies": 3, "signature": "valid" }));
     let made = create(&shop, 300).await;
-    // Two payments to one address. Only the notifications show the second one soon.
+    // Two payments to one address.
     pay(&shop, &made, json!({})).await;
     pay(&shop, &made, json!({ "amount": "0.5", "hold": true })).await;
     step(&shop, &made, "confirmed").await.expect(200);

@@ -92,20 +92,20 @@ async fn repeated_withdrawal_returns_the_original(engine: Engine) {
     let shop = crypto_shop(&node);
     shop.earn("1000").await;
     let external = unique("withdrawal");
-    let mut asked = body(200);
-    asked["external_id"] = json!(external);
+    let mut request_body = body(200);
+    request_body["external_id"] = json!(external);
     let key = unique("key");
-    let first = shop.order_with("/crypto/withdrawals", &key, asked.to_string()).await;
+    let first = shop.order_with("/crypto/withdrawals", &key, request_body.to_string()).await;
     first.expect(201);
-    let again = shop.order_with("/crypto/withdrawals", &key, asked.to_string()).await;
+    let again = shop.order_with("/crypto/withdrawals", &key, request_body.to_string()).await;
     assert_eq!((again.status, &again.body, again.header("idempotent-replayed")), (201, &first.body, Some("true")));
-    let same = withdraw(&shop, &asked).await.expect(200);
+    let same = withdraw(&shop, &request_body).await.expect(200);
     assert_eq!(same["id"], first.json()["id"]);
     let found = shop.get(&format!("/crypto/withdrawals/ext:{external}")).await.expect(200);
     assert_eq!(found["id"], first.json()["id"]);
-    asked["amount"] = json!(201);
-    withdraw(&shop, &asked).await.refused(409, "EXTERNAL_ID_CONFLICT");
-    shop.order_with("/crypto/withdrawals", &key, asked.to_string()).await.refused(409, "IDEMPOTENCY_CONFLICT");
+    request_body["amount"] = json!(201);
+    withdraw(&shop, &request_body).await.refused(409, "EXTERNAL_ID_CONFLICT");
+    shop.order_with("/crypto/withdrawals", &key, request_body.to_string()).await.refused(409, "IDEMPOTENCY_CONFLICT");
     assert_eq!(shop.available().await, "800.00");
 }
 
@@ -113,9 +113,9 @@ async fn wrong_withdrawals_are_refused(engine: Engine) {
     let node = shared(engine).await;
     let shop = crypto_shop(&node);
     let with = |name: &str, value: Value| {
-        let mut asked = body(500);
-        asked[name] = value;
-        asked
+        let mut request_body = body(500);
+        request_body[name] = value;
+        request_body
     };
     withdraw(&shop, &json!({})).await.refused(400, "VALIDATION_ERROR");
     withdraw(&shop, &with("quote_id", json!("x"))).await.refused(400, "VALIDATION_ERROR");
@@ -143,9 +143,9 @@ async fn quote_prices_one_withdrawal(engine: Engine) {
     let quote = json!({ "side": "withdrawal", "currency": "btc", "amount": 300 });
     let quote = shop.send(Method::POST, "/crypto/quotes", &quote).await.expect(201);
     let with_quote = |amount: u32| {
-        let mut asked = body(amount);
-        asked["quote_id"] = quote["id"].clone();
-        asked
+        let mut request_body = body(amount);
+        request_body["quote_id"] = quote["id"].clone();
+        request_body
     };
     let reply = withdraw(&shop, &with_quote(301)).await;
     reply.refused(400, "VALIDATION_ERROR");
@@ -227,9 +227,9 @@ pub(super) async fn sent(bank: &Institution) -> Vec<Value> {
 }
 
 /// Waits until the key of an interrupted request is answered. Its lease ends after 30 s.
-async fn answered(shop: &Shop, key: &str, asked: &str) -> Value {
+async fn answered(shop: &Shop, key: &str, request_body: &str) -> Value {
     eventually("the key is answered", || async {
-        let reply = shop.order_with("/crypto/withdrawals", key, asked.to_owned()).await;
+        let reply = shop.order_with("/crypto/withdrawals", key, request_body.to_owned()).await;
         (reply.status == 201).then(|| reply.json())
     })
     .await
@@ -242,8 +242,9 @@ async fn killed_service_sends_a_withdrawal_once(engine: Engine) {
         let bank = Institution::start();
         let (mut node, shop) = beside(&bank, engine).await;
         fault(&bank, mode, part).await;
-        let (key, asked) = (unique("key"), body(500).to_string());
-        let request = shop.json(Method::POST, "/crypto/withdrawals", asked.clone()).header("idempotency-key", &key);
+        let (key, request_body) = (unique("key"), body(500).to_string());
+        let request =
+            shop.json(Method::POST, "/crypto/withdrawals", request_body.clone()).header("idempotency-key", &key);
         let call = tokio::spawn(Reply::try_of(request));
         let is_sent = |row: &Value| mode != "ok" || row["verifications"] == 1;
         eventually("the processor has the order", || async {
@@ -256,7 +257,7 @@ async fn killed_service_sends_a_withdrawal_once(engine: Engine) {
         node.cais.launch().await.unwrap();
 
         let shop = node.again(&shop);
-        let made = answered(&shop, &key, &asked).await;
+        let made = answered(&shop, &key, &request_body).await;
         let done = until(&shop, &id(&made), "completed").await;
         assert!(done["tx_hash"].is_string(), "{done}");
         let sent = sent(&bank).await;
@@ -275,8 +276,8 @@ async fn service_killed_before_the_order_sends_nothing(engine: Engine) {
     // The order needs a token, which no earlier step of a withdrawal needs. A worker could get one before the fault.
     fault(&bank, "hang", "/v1/auth").await;
     let (mut node, shop) = beside(&bank, engine).await;
-    let (key, asked) = (unique("key"), body(500).to_string());
-    let request = shop.json(Method::POST, "/crypto/withdrawals", asked.clone()).header("idempotency-key", &key);
+    let (key, request_body) = (unique("key"), body(500).to_string());
+    let request = shop.json(Method::POST, "/crypto/withdrawals", request_body.clone()).header("idempotency-key", &key);
     let call = tokio::spawn(Reply::try_of(request));
     eventually("the money is held", || async { (shop.available().await == "500.00").then_some(()) }).await;
     node.cais.kill9().unwrap();
@@ -285,7 +286,7 @@ async fn service_killed_before_the_order_sends_nothing(engine: Engine) {
     node.cais.launch().await.unwrap();
 
     let shop = node.again(&shop);
-    let made = answered(&shop, &key, &asked).await;
+    let made = answered(&shop, &key, &request_body).await;
     assert_eq!((&made["status"], sent(&bank).await), (&json!("processing"), vec![]), "{made}");
     assert_eq!(shop.available().await, "500.00");
     node.verify();
@@ -298,9 +299,9 @@ async fn withdrawal_below_a_raised_minimum_fails(engine: Engine) {
     let quote = json!({ "side": "withdrawal", "currency": "btc", "amount": 500 });
     let quote = shop.send(Method::POST, "/crypto/quotes", &quote).await.expect(201);
     bank.ask(Method::PUT, "/sandbox/crypto/coins/btc", &json!({ "min_payout": "5" })).await.expect(200);
-    let mut asked = body(500);
-    asked["quote_id"] = quote["id"].clone();
-    let made = withdraw(&shop, &asked).await.expect(201);
+    let mut request_body = body(500);
+    request_body["quote_id"] = quote["id"].clone();
+    let made = withdraw(&shop, &request_body).await.expect(201);
     assert_eq!((&made["status"], sent(&bank).await), (&json!("failed"), vec![]), "{made}");
     assert_eq!(shop.available().await, "1000.00");
     node.verify();

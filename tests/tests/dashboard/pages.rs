@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::browser::{User, text};
 use super::routes::plain_pages;
-use crate::support::{Manner, Receiver, id};
+use crate::support::{Behavior, Receiver, id};
 
 /// The pages with parameters that are checked here.
 pub const CHECKED: [&str; 2] = ["/operator/accounts/{id}", "/operator/infractions/{id}"];
@@ -18,7 +18,7 @@ const OPERATOR: [&str; 4] = ["/", "/sessions", "/password", "/operator/accounts?
 async fn fill(user: &User) -> Receiver {
     let shop = user.approve();
     user.node.cli(&["account", "features", "--account", &user.email, "--enable", "crypto_in,crypto_out"]);
-    let receiver = Receiver::that(Manner::status(500)).await;
+    let receiver = Receiver::start_with(Behavior::status(500)).await;
     let url = receiver.url("/integrations/cais/webhooks/shop-of-the-center?environment=production&version=2");
     shop.send(Method::POST, "/webhook-endpoints", &json!({ "url": url, "events": ["*"] })).await.expect(201);
     let body = r#"{"amount":5000.00,"external_id":"order-2026-000017","description":"Dois cafés e um pão de queijo",

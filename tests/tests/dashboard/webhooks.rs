@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::browser::User;
-use crate::support::{Manner, Receiver};
+use crate::support::{Behavior, Receiver};
 
 /// The pages that the flow checks.
 pub const CHECKED: [&str; 3] = ["/webhooks/{id}", "/webhooks/{id}/delete", "/events/{id}"];
@@ -12,8 +12,8 @@ pub const CHECKED: [&str; 3] = ["/webhooks/{id}", "/webhooks/{id}/delete", "/eve
 const LONG_PATH: &str = "/integrations/production/cais/webhooks/receiver_of_the_shop_in_the_center_of_the_city";
 
 /// A receiver that fails. Its answer is HTML, which pages must show as text.
-fn failing() -> Manner {
-    Manner::Answers(500, Vec::new(), b"<b>disk full</b>".to_vec())
+fn failing() -> Behavior {
+    Behavior::Answers(500, Vec::new(), b"<b>disk full</b>".to_vec())
 }
 
 /// Waits until the newest delivery has a status, without a new load by the user, and this number of attempts.
@@ -30,7 +30,7 @@ async fn failed_webhook_is_sent_again(language: &'static str, [pending, succeede
     let mut user = User::new(language).await;
     user.sign_up().await;
     let shop = user.approve();
-    let receiver = Receiver::that(failing()).await;
+    let receiver = Receiver::start_with(failing()).await;
     user.open("/webhooks").await;
     user.check("webhooks-empty").await;
     user.click("main a.button").await;
@@ -54,7 +54,7 @@ async fn failed_webhook_is_sent_again(language: &'static str, [pending, succeede
     user.visit("/", "home-with-failing-webhook").await;
     assert!(user.text(".attention").await.contains(&receiver.url(LONG_PATH)));
     user.open(&endpoint).await;
-    receiver.becomes(Manner::status(200));
+    receiver.set_behavior(Behavior::status(200));
     user.click("#deliveries form[action$='/resend'] button").await;
     until_newest(&user, succeeded, 3).await;
     user.check("webhook-delivered").await;
@@ -70,7 +70,7 @@ async fn failed_webhook_is_sent_again(language: &'static str, [pending, succeede
     user.check("event").await;
     user.click("main form[action$='/resend'] button").await;
     receiver.until(4).await;
-    receiver.becomes(failing());
+    receiver.set_behavior(failing());
     user.open(&endpoint).await;
     user.click("form[action$='/test'] button").await;
     until_newest(&user, failed, 1).await;

@@ -20,7 +20,7 @@ const REFUND: &str = r#"{"amount":0.01}"#;
 /// The path, the body and the answer, if any, of every key.
 type Known = BTreeMap<String, (String, &'static str, Option<Vec<u8>>)>;
 
-async fn call_until_it_dies(shop: Shop, charge: String, answered: Arc<AtomicU32>) -> Known {
+async fn call_until_killed(shop: Shop, charge: String, answered: Arc<AtomicU32>) -> Known {
     let mut known = Known::new();
     let refunds = format!("/charges/{charge}/refunds");
     loop {
@@ -58,7 +58,7 @@ async fn killed_service_sends_each_payout_once(engine: Engine) {
         let shop = node.again(&shop);
         let answered = Arc::new(AtomicU32::new(0));
         let callers: Vec<_> = (0..CALLERS)
-            .map(|_| tokio::spawn(call_until_it_dies(shop.clone(), id(&charge), Arc::clone(&answered))))
+            .map(|_| tokio::spawn(call_until_killed(shop.clone(), id(&charge), Arc::clone(&answered))))
             .collect();
         eventually("requests are answered", || async { (answered.load(Ordering::SeqCst) >= ANSWERS).then_some(()) })
             .await;
@@ -69,12 +69,12 @@ async fn killed_service_sends_each_payout_once(engine: Engine) {
         node.cais.launch().await.unwrap();
     }
     let shop = node.again(&shop);
-    after_the_storm(&shop, &psp, &id(&charge), &all).await;
+    verify_after_kills(&shop, &psp, &id(&charge), &all).await;
     shop.check_statement().await;
     node.verify();
 }
 
-async fn after_the_storm(shop: &Shop, psp: &Institution, charge: &str, all: &Known) {
+async fn verify_after_kills(shop: &Shop, psp: &Institution, charge: &str, all: &Known) {
     for (key, (path, body, answer)) in all {
         let reply = eventually("the key is answered", || async {
             let reply = shop.order_with(path, key, *body).await;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Engine, Institution, LyingUpstream, Node, Shop, borrowed, eventually, id, on_both, own};
+use crate::support::{AlteringProxy, Engine, Institution, Node, Shop, borrowed, eventually, id, on_both, own};
 
 on_both! {
     payout_answered_by_a_missing_path_is_not_failed payout_answered_as_a_duplicate_is_not_failed
@@ -12,7 +12,7 @@ on_both! {
 }
 
 /// Starts a merchant with R$ 100.00 at an institution with changeable answers. Returns the charge of the money too.
-async fn with_money(engine: Engine, psp: &Institution, upstream: &LyingUpstream) -> (Node, Shop, String) {
+async fn with_money(engine: Engine, psp: &Institution, upstream: &AlteringProxy) -> (Node, Shop, String) {
     let environment = upstream.environment(psp, "main");
     let node = own(engine, &borrowed(&environment)).await;
     let shop = node.shop();
@@ -29,7 +29,7 @@ fn gone(status: &mut u16, body: &mut Value) {
 }
 
 /// Checks that the payout keeps its money while the acquirer reports false states, and completes once afterwards.
-async fn completes_once(psp: &Institution, upstream: &LyingUpstream, (node, shop): (&Node, &Shop)) {
+async fn completes_once(psp: &Institution, upstream: &AlteringProxy, (node, shop): (&Node, &Shop)) {
     let made = shop.pay_out("10", "ana@example.com").await.expect(201);
     assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "90.00"), "{made}");
     eventually("the worker has looked the payout up", || async {
@@ -38,7 +38,7 @@ async fn completes_once(psp: &Institution, upstream: &LyingUpstream, (node, shop
     })
     .await;
     assert_eq!(shop.get(&format!("/payouts/{}", id(&made))).await.expect(200)["status"], "processing");
-    upstream.passes_on();
+    upstream.stop_altering();
     shop.until_payout(&id(&made), "completed").await;
     let sends = psp.sends().await;
     assert_eq!((sends.len(), &sends[0]["count"]), (1, &json!(1)), "{sends:?}");
@@ -49,9 +49,9 @@ async fn completes_once(psp: &Institution, upstream: &LyingUpstream, (node, shop
 
 async fn payout_answered_by_a_missing_path_is_not_failed(engine: Engine) {
     let psp = Institution::start();
-    let upstream = LyingUpstream::before(&psp).await;
+    let upstream = AlteringProxy::before(&psp).await;
     let (node, shop, _) = with_money(engine, &psp, &upstream).await;
-    upstream.changes_answers(|_, path, status, body| {
+    upstream.alter_answers(|_, path, status, body| {
         if path.contains("/gn/pix") {
             gone(status, body);
         }
@@ -61,10 +61,10 @@ async fn payout_answered_by_a_missing_path_is_not_failed(engine: Engine) {
 
 async fn payout_answered_as_a_duplicate_is_not_failed(engine: Engine) {
     let psp = Institution::start();
-    let upstream = LyingUpstream::before(&psp).await;
+    let upstream = AlteringProxy::before(&psp).await;
     let (node, shop, _) = with_money(engine, &psp, &upstream).await;
     // A proxy repeats the request, and passes on the answer to the repeat. No look-up shows the payout yet.
-    upstream.changes_answers(|method, path, status, body| match method {
+    upstream.alter_answers(|method, path, status, body| match method {
         "PUT" if path.contains("/gn/pix") => {
             *status = 400;
             *body = json!({"nome": "id_envio_duplicado", "mensagem": "O idEnvio ja foi usado."});
@@ -80,16 +80,16 @@ async fn payout_answered_as_a_duplicate_is_not_failed(engine: Engine) {
 
 async fn refund_answered_by_a_missing_path_is_not_failed(engine: Engine) {
     let psp = Institution::start();
-    let upstream = LyingUpstream::before(&psp).await;
+    let upstream = AlteringProxy::before(&psp).await;
     let (node, shop, charge) = with_money(engine, &psp, &upstream).await;
-    upstream.changes_answers(|_, path, status, body| {
+    upstream.alter_answers(|_, path, status, body| {
         if path.contains("/devolucao/") {
             gone(status, body);
         }
     });
     let made = shop.order(&format!("/charges/{charge}/refunds"), r#"{"amount":40}"#).await.expect(201);
     assert_eq!((&made["status"], shop.available().await.as_str()), (&json!("processing"), "60.00"), "{made}");
-    upstream.passes_on();
+    upstream.stop_altering();
     eventually("the refund completes", || async {
         (shop.refunds(&charge).await[0]["status"] == "completed").then_some(())
     })
@@ -101,10 +101,10 @@ async fn refund_answered_by_a_missing_path_is_not_failed(engine: Engine) {
 /// Checks that a charge is credited although all its records have another value in a field.
 async fn credited_despite(engine: Engine, field: &'static str, odd: &'static str) {
     let psp = Institution::start();
-    let upstream = LyingUpstream::before(&psp).await;
+    let upstream = AlteringProxy::before(&psp).await;
     let (node, shop, _) = with_money(engine, &psp, &upstream).await;
     let charge = shop.charge("40").await;
-    upstream.changes_answers(move |method, path, _, body| {
+    upstream.alter_answers(move |method, path, _, body| {
         if method == "GET" && path.contains("/v2/cob/") {
             body[field] = json!(odd);
         }
@@ -126,9 +126,9 @@ async fn payment_is_credited_despite_an_unusable_code(engine: Engine) {
 
 async fn refused_records_do_not_affect_other_orders(engine: Engine) {
     let psp = Institution::start();
-    let upstream = LyingUpstream::before(&psp).await;
+    let upstream = AlteringProxy::before(&psp).await;
     let (node, shop, _) = with_money(engine, &psp, &upstream).await;
-    upstream.changes_answers(|method, path, _, body| {
+    upstream.alter_answers(|method, path, _, body| {
         if method == "GET" && path.contains("/v2/cob/") {
             body["valor"] = json!({"original": "x"});
         }
@@ -150,7 +150,7 @@ async fn refused_records_do_not_affect_other_orders(engine: Engine) {
 
 async fn unmatched_callback_is_credited_after_a_retry(engine: Engine) {
     let psp = Institution::start();
-    let upstream = LyingUpstream::before(&psp).await;
+    let upstream = AlteringProxy::before(&psp).await;
     let (node, shop, _) = with_money(engine, &psp, &upstream).await;
     let sent = async |amount| {
         let made = id(&shop.pay_out(amount, "ana@example.com").await.expect(201));
@@ -159,7 +159,7 @@ async fn unmatched_callback_is_credited_after_a_retry(engine: Engine) {
     };
     let (hidden, contradicted) = (sent("10").await, sent("20").await);
     let names = [hidden.clone(), contradicted.clone()];
-    upstream.changes_answers(move |_, path, _, body| {
+    upstream.alter_answers(move |_, path, _, body| {
         if path.ends_with(&names[0]) {
             body["devolucoes"] = json!([]);
         } else if path.ends_with(&names[1]) {
@@ -182,7 +182,7 @@ async fn unmatched_callback_is_credited_after_a_retry(engine: Engine) {
     .await;
     assert_eq!(shop.available().await, "70.00");
 
-    upstream.passes_on();
+    upstream.stop_altering();
     let callback = listed["id"].as_str().unwrap();
     let retried = node.cli(&["callback", "retry", callback, "--operator", "ana"]);
     assert_eq!((&retried["id"], &retried["status"]), (&listed["id"], &json!("waiting")));

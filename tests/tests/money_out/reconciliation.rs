@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Engine, Institution, LyingUpstream, Node, borrowed, eventually, id, on_both, own};
+use crate::support::{AlteringProxy, Engine, Institution, Node, borrowed, eventually, id, on_both, own};
 
 on_both! {
     payment_without_callback_is_found late_return_is_found_under_its_own_day unreadable_row_exits_1_and_the_others_are_credited
@@ -66,7 +66,7 @@ async fn reconciled(node: Node, from: &str) -> (Node, Option<i32>, Value) {
 
 async fn unreadable_row_exits_1_and_the_others_are_credited(engine: Engine) {
     let psp = Institution::start();
-    let upstream = LyingUpstream::before(&psp).await;
+    let upstream = AlteringProxy::before(&psp).await;
     let mut node = own(engine, &borrowed(&upstream.environment(&psp, "main"))).await;
     let shop = node.shop();
     let (one, other) = (shop.charge("100").await, shop.charge("50").await);
@@ -75,7 +75,7 @@ async fn unreadable_row_exits_1_and_the_others_are_credited(engine: Engine) {
     node.cais.kill9().unwrap();
     let (broken, _) = (psp.pay(&txid(&one)).await, psp.pay(&txid(&other)).await);
     let name = broken.clone();
-    upstream.changes_answers(move |method, path, _, body| {
+    upstream.alter_answers(move |method, path, _, body| {
         if let ("GET", true, Some(rows)) = (method, path.contains("/v2/pix?"), body["pix"].as_array_mut()) {
             for row in rows.iter_mut().filter(|row| row["endToEndId"] == name.as_str()) {
                 row["valor"] = json!("10.5");
@@ -90,7 +90,7 @@ async fn unreadable_row_exits_1_and_the_others_are_credited(engine: Engine) {
     let repaired: Vec<&Value> = report["differences"].as_array().unwrap().iter().map(|it| &it["repaired"]).collect();
     assert_eq!(repaired, [&json!(true)], "the other payment is credited: {report}");
 
-    upstream.passes_on();
+    upstream.stop_altering();
     let (mut node, code, report) = reconciled(node, from).await;
     assert_eq!((code, &report["unreadable"]), (Some(0), &json!([])), "{report}");
     node.cais.launch().await.unwrap();

@@ -103,7 +103,7 @@ async fn repeated_or_forged_callbacks_change_nothing(engine: Engine) {
 async fn payout_beyond_the_acquirers_balance_fails(engine: Engine) {
     let psp = Institution::start();
     let (node, shop, _) = with_money(engine, &psp, "100").await;
-    psp.saldo("9.99").await;
+    psp.set_balance("9.99").await;
     let made = shop.pay_out("10", "ana@example.com").await.expect(201);
     let failed = shop.until_payout(&id(&made), "failed").await;
     assert!(failed["error_message"].is_string());

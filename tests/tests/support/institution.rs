@@ -99,8 +99,8 @@ impl Institution {
     }
 
     /// Sets the account's balance, in reais.
-    pub async fn saldo(&self, saldo: &str) {
-        self.ask(Method::PUT, "/sandbox/saldo", &json!({ "saldo": saldo })).await;
+    pub async fn set_balance(&self, reais: &str) {
+        self.ask(Method::PUT, "/sandbox/saldo", &json!({ "saldo": reais })).await;
     }
 
     /// Returns a sent Pix for its recipient.

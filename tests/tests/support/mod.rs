@@ -2,19 +2,19 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod altering_proxy;
 mod http;
 mod institution;
-mod lying_upstream;
 mod node;
 mod receiver;
 mod shop;
 mod tls_front;
 
+pub use altering_proxy::AlteringProxy;
 pub use http::{Reply, client, names};
 pub use institution::{Institution, borrowed};
-pub use lying_upstream::LyingUpstream;
 pub use node::{Engine, Node, OPEN, own, shared, unstarted};
-pub use receiver::{Manner, Received, Receiver};
+pub use receiver::{Behavior, Received, Receiver};
 pub use shop::{Shop, centavos, id};
 pub use tls_front::TlsFront;
 
@@ -47,12 +47,12 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// Polls `look` until it returns a value. Fails after [`DEADLINE`].
-pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl FnMut() -> F) -> T {
+/// Calls `poll` until it returns a value. Fails after [`DEADLINE`].
+pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut poll: impl FnMut() -> F) -> T {
     let begun = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
-        if let Some(found) = look().await {
+        if let Some(found) = poll().await {
             return found;
         }
         assert!(begun.elapsed() < DEADLINE, "{what}: not within {DEADLINE:?}");

@@ -13,22 +13,22 @@ use super::eventually;
 
 /// The behavior of a receiver.
 #[derive(Debug, Clone)]
-pub enum Manner {
+pub enum Behavior {
     /// Answers a status, header lines and a body.
     Answers(u16, Vec<String>, Vec<u8>),
     /// Reads the request and never answers.
-    Hangs,
+    NeverAnswers,
     /// Answers 200, then one byte of the body at intervals, forever.
-    Drips,
+    SendsSlowly,
     /// Answers 200 with an endless body, as fast as possible.
-    Floods,
+    SendsWithoutEnd,
     /// Reads the request and closes the connection.
-    Vanishes,
+    ClosesConnection,
     /// Answers bytes that are not HTTP.
-    Babbles,
+    SendsGarbage,
 }
 
-impl Manner {
+impl Behavior {
     /// Returns an answer with only a status.
     pub fn status(status: u16) -> Self {
         Self::Answers(status, Vec::new(), Vec::new())
@@ -60,7 +60,7 @@ impl Received {
 #[derive(Default)]
 struct Shared {
     received: Vec<Received>,
-    manner: Option<Manner>,
+    behavior: Option<Behavior>,
     connections: usize,
     under_way: usize,
     most_under_way: usize,
@@ -82,13 +82,14 @@ impl Drop for Receiver {
 impl Receiver {
     /// Starts a receiver that answers 200.
     pub async fn start() -> Self {
-        Self::that(Manner::status(200)).await
+        Self::start_with(Behavior::status(200)).await
     }
 
-    pub async fn that(manner: Manner) -> Self {
+    /// Starts a receiver with the given behavior.
+    pub async fn start_with(behavior: Behavior) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Mutex::new(Shared { manner: Some(manner), ..Shared::default() }));
+        let shared = Arc::new(Mutex::new(Shared { behavior: Some(behavior), ..Shared::default() }));
         let of_task = Arc::clone(&shared);
         let task = tokio::spawn(async move {
             // The connections end with the receiver.
@@ -107,8 +108,8 @@ impl Receiver {
     }
 
     /// Changes the behavior.
-    pub fn becomes(&self, manner: Manner) {
-        self.shared.lock().unwrap().manner = Some(manner);
+    pub fn set_behavior(&self, behavior: Behavior) {
+        self.shared.lock().unwrap().behavior = Some(behavior);
     }
 
     /// Returns all requests so far, in order of arrival.
@@ -147,15 +148,15 @@ async fn serve(stream: TcpStream, shared: &Mutex<Shared>) -> std::io::Result<()>
     stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream);
     while let Some(received) = read(&mut stream).await? {
-        let manner = {
+        let behavior = {
             let mut shared = shared.lock().unwrap();
             shared.received.push(received);
             shared.under_way += 1;
             shared.most_under_way = shared.most_under_way.max(shared.under_way);
-            shared.manner.clone().unwrap()
+            shared.behavior.clone().unwrap()
         };
         let under_way = UnderWay(shared);
-        let goes_on = answer(stream.get_mut(), manner).await;
+        let goes_on = answer(stream.get_mut(), behavior).await;
         drop(under_way);
         if !goes_on? {
             break;
@@ -173,9 +174,9 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-async fn answer(stream: &mut TcpStream, manner: Manner) -> std::io::Result<bool> {
-    match manner {
-        Manner::Answers(status, headers, body) => {
+async fn answer(stream: &mut TcpStream, behavior: Behavior) -> std::io::Result<bool> {
+    match behavior {
+        Behavior::Answers(status, headers, body) => {
             let mut head = format!("HTTP/1.1 {status} Said\r\ncontent-length: {}\r\n", body.len());
             for line in headers {
                 head.push_str(&line);
@@ -185,22 +186,22 @@ async fn answer(stream: &mut TcpStream, manner: Manner) -> std::io::Result<bool>
             stream.write_all(&[head.as_bytes(), &body].concat()).await?;
             Ok(true)
         }
-        Manner::Hangs => std::future::pending().await,
-        Manner::Drips => {
+        Behavior::NeverAnswers => std::future::pending().await,
+        Behavior::SendsSlowly => {
             stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n").await?;
             loop {
                 stream.write_all(b"x").await?;
                 tokio::time::sleep(std::time::Duration::from_millis(200)).await;
             }
         }
-        Manner::Floods => {
+        Behavior::SendsWithoutEnd => {
             stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n").await?;
             loop {
                 stream.write_all(&[b'x'; 8_192]).await?;
             }
         }
-        Manner::Vanishes => Ok(false),
-        Manner::Babbles => {
+        Behavior::ClosesConnection => Ok(false),
+        Behavior::SendsGarbage => {
             stream.write_all(b"\x00\xffSSH-2.0-nothing of HTTP\r\n\r\n").await?;
             Ok(false)
         }

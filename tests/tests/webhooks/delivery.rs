@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{accepted, clock, deliveries, newest, paid, receiving, register, secret, verify};
-use crate::support::{Engine, Manner, OPEN, Receiver, eventually, id, names, on_both, own, shared};
+use crate::support::{Behavior, Engine, OPEN, Receiver, eventually, id, names, on_both, own, shared};
 
 on_both! {
     event_arrives_signed_and_equals_the_listed_one subscribed_endpoints_get_each_event_once failed_delivery_follows_the_schedule
@@ -80,7 +80,7 @@ const SCHEDULE: [u32; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000
 async fn failed_delivery_follows_the_schedule(engine: Engine) {
     let node = own(engine, &OPEN).await;
     let shop = node.shop();
-    let receiver = Receiver::that(Manner::Answers(500, Vec::new(), b"no \x00 thanks".to_vec())).await;
+    let receiver = Receiver::start_with(Behavior::Answers(500, Vec::new(), b"no \x00 thanks".to_vec())).await;
     let endpoint = register(&shop, &receiver.url("/hooks"), &["charge.paid"]).await;
     paid(&shop, "10").await;
     let mut offset = 0;
@@ -111,7 +111,7 @@ async fn failed_delivery_follows_the_schedule(engine: Engine) {
 async fn retry_after_delays_the_next_attempt(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
-    let receiver = Receiver::that(Manner::Answers(429, vec!["retry-after: 3600".into()], Vec::new())).await;
+    let receiver = Receiver::start_with(Behavior::Answers(429, vec!["retry-after: 3600".into()], Vec::new())).await;
     let endpoint = register(&shop, &receiver.url("/hooks"), &["*"]).await;
     paid(&shop, "10").await;
     let delivery = newest(&shop, &endpoint, "pending", 1).await;
@@ -123,7 +123,8 @@ async fn retry_after_delays_the_next_attempt(engine: Engine) {
     assert!((3_600..3_700).contains(&waits(&delivery)), "{delivery}");
     // A value below the schedule, a value above a day, and an invalid value.
     for (pause, least, most) in [("0", 4, 60), ("999999999", 86_400, 86_500), ("soon\x01", 4, 60)] {
-        let receiver = Receiver::that(Manner::Answers(503, vec![format!("retry-after: {pause}")], Vec::new())).await;
+        let receiver =
+            Receiver::start_with(Behavior::Answers(503, vec![format!("retry-after: {pause}")], Vec::new())).await;
         let endpoint = register(&shop, &receiver.url("/hooks"), &["*"]).await;
         paid(&shop, "10").await;
         let delivery = newest(&shop, &endpoint, "pending", 1).await;

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{clock, deliveries, newest, paid, receiving, register};
-use crate::support::{Engine, Manner, OPEN, Receiver, Shop, centavos, eventually, id, on_both, own, shared};
+use crate::support::{Behavior, Engine, OPEN, Receiver, Shop, centavos, eventually, id, on_both, own, shared};
 
 on_both! {
     gone_receiver_is_disabled
@@ -25,7 +25,7 @@ async fn gone_receiver_is_disabled(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (watcher, _) = receiving(&shop, &["webhook_endpoint.disabled"]).await;
-    let gone = Receiver::that(Manner::status(410)).await;
+    let gone = Receiver::start_with(Behavior::status(410)).await;
     let endpoint = register(&shop, &gone.url("/hooks"), &["*"]).await;
     // Several deliveries at once disable the endpoint once, with one event.
     for _ in 0..4 {
@@ -46,7 +46,7 @@ async fn gone_receiver_is_disabled(engine: Engine) {
     }
     shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.refused(409, "invalid_state");
     // The merchant activates the endpoint again.
-    gone.becomes(Manner::status(200));
+    gone.set_behavior(Behavior::status(200));
     let path = format!("/webhook-endpoints/{}", id(&endpoint));
     let active = shop.send(Method::PATCH, &path, &json!({ "active": true })).await.expect(200);
     assert_eq!((&active["active"], &active["disabled_reason"]), (&json!(true), &Value::Null));
@@ -58,9 +58,9 @@ async fn gone_receiver_is_disabled(engine: Engine) {
 async fn five_days_of_failures_disable_an_endpoint(engine: Engine) {
     let node = own(engine, &OPEN).await;
     let shop = node.shop();
-    let failing = Receiver::that(Manner::status(500)).await;
+    let failing = Receiver::start_with(Behavior::status(500)).await;
     let endpoint = register(&shop, &failing.url("/hooks"), &["charge.paid"]).await;
-    let sometimes = Receiver::that(Manner::status(500)).await;
+    let sometimes = Receiver::start_with(Behavior::status(500)).await;
     let spared = register(&shop, &sometimes.url("/hooks"), &["charge.paid"]).await;
     paid(&shop, "10").await;
     newest(&shop, &endpoint, "pending", 1).await;
@@ -68,11 +68,11 @@ async fn five_days_of_failures_disable_an_endpoint(engine: Engine) {
     clock(&shop, 4 * 86_400).await;
     newest(&shop, &endpoint, "pending", 2).await;
     // A success restarts the count of days.
-    sometimes.becomes(Manner::status(200));
+    sometimes.set_behavior(Behavior::status(200));
     newest(&shop, &spared, "pending", 2).await;
     clock(&shop, 4 * 86_400 + 400).await;
     newest(&shop, &spared, "succeeded", 3).await;
-    sometimes.becomes(Manner::status(500));
+    sometimes.set_behavior(Behavior::status(500));
     clock(&shop, 5 * 86_400 + 3_600).await;
     until_disabled(&shop, &endpoint, "failing").await;
     paid(&shop, "10").await;
@@ -84,13 +84,13 @@ async fn five_days_of_failures_disable_an_endpoint(engine: Engine) {
 async fn deliveries_wait_while_endpoint_is_inactive(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
-    let receiver = Receiver::that(Manner::status(500)).await;
+    let receiver = Receiver::start_with(Behavior::status(500)).await;
     let endpoint = register(&shop, &receiver.url("/hooks"), &["charge.paid"]).await;
     let path = format!("/webhook-endpoints/{}", id(&endpoint));
     paid(&shop, "10").await;
     newest(&shop, &endpoint, "pending", 1).await;
     shop.send(Method::PATCH, &path, &json!({ "active": false })).await.expect(200);
-    receiver.becomes(Manner::status(200));
+    receiver.set_behavior(Behavior::status(200));
     paid(&shop, "11").await;
     let waiting = newest(&shop, &endpoint, "pending", 0).await;
     let listed = deliveries(&shop, &endpoint).await;
@@ -113,18 +113,18 @@ async fn deliveries_wait_while_endpoint_is_inactive(engine: Engine) {
 async fn cancelled_delivery_of_disabled_endpoint_stays_so(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
-    let receiver = Receiver::that(Manner::status(500)).await;
+    let receiver = Receiver::start_with(Behavior::status(500)).await;
     let endpoint = register(&shop, &receiver.url("/hooks"), &["charge.paid"]).await;
     let path = format!("/webhook-endpoints/{}", id(&endpoint));
     paid(&shop, "10").await;
     let waiting = newest(&shop, &endpoint, "pending", 1).await;
-    receiver.becomes(Manner::status(410));
+    receiver.set_behavior(Behavior::status(410));
     shop.post(&format!("{path}/test")).await;
     until_disabled(&shop, &endpoint, "gone").await;
     let cancelled = deliveries(&shop, &endpoint).await.pop().unwrap();
     assert_eq!((&cancelled["status"], &cancelled["next_attempt_at"]), (&json!("cancelled"), &Value::Null));
     paid(&shop, "10").await;
-    receiver.becomes(Manner::status(200));
+    receiver.set_behavior(Behavior::status(200));
     shop.send(Method::PATCH, &path, &json!({ "active": true })).await.expect(200);
     paid(&shop, "11").await;
     let arrived = newest(&shop, &endpoint, "succeeded", 1).await;

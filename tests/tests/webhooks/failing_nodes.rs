@@ -1,4 +1,4 @@
-//! Deliveries with killed nodes, with two nodes, and with dead receivers: every event arrives.
+//! Deliveries with killed nodes, with two nodes, and with unresponsive receivers: every event arrives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,9 +6,9 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::{deliveries, paid, register, secret, verify};
-use crate::support::{Engine, Manner, OPEN, Receiver, Shop, eventually, on_both, own};
+use crate::support::{Behavior, Engine, OPEN, Receiver, Shop, eventually, on_both, own};
 
-on_both! { killed_service_delivers_every_event dead_receivers_do_not_delay_others }
+on_both! { killed_service_delivers_every_event unresponsive_receivers_do_not_delay_others }
 
 /// Permits receivers on this machine, and frequent polling.
 const OFTEN: [(&str, &str); 3] = [OPEN[0], OPEN[1], ("CAIS_RATE_LIMIT_PER_MINUTE", "1000000")];
@@ -46,11 +46,11 @@ async fn killed_service_delivers_every_event(engine: Engine) {
     paid(&shop, "2").await;
     receiver.until(1).await;
     // Some deliveries are in flight when the service dies.
-    receiver.becomes(Manner::Hangs);
+    receiver.set_behavior(Behavior::NeverAnswers);
     join_all((1..EVENTS).map(|_| paid(&shop, "2"))).await;
     receiver.until(3).await;
     node.cais.kill9().unwrap();
-    receiver.becomes(Manner::status(200));
+    receiver.set_behavior(Behavior::status(200));
     node.cais.launch().await.unwrap();
     let shop = node.again(&shop);
     // Deliveries in flight are repeated after their lease.
@@ -68,26 +68,26 @@ async fn killed_service_delivers_every_event(engine: Engine) {
     node.cais.terminate().unwrap();
 }
 
-async fn dead_receivers_do_not_delay_others(engine: Engine) {
+async fn unresponsive_receivers_do_not_delay_others(engine: Engine) {
     let node = own(engine, &OFTEN).await;
     let shop = node.shop();
-    let mut living = Vec::new();
-    let mut dead = Vec::new();
+    let mut responsive = Vec::new();
+    let mut unresponsive = Vec::new();
     for number in 0..18 {
-        let manner = match number % 6 {
-            0 => Manner::Hangs,
-            1 => Manner::Vanishes,
-            _ => Manner::status(200),
+        let behavior = match number % 6 {
+            0 => Behavior::NeverAnswers,
+            1 => Behavior::ClosesConnection,
+            _ => Behavior::status(200),
         };
-        let receiver = Receiver::that(manner.clone()).await;
+        let receiver = Receiver::start_with(behavior.clone()).await;
         register(&shop, &receiver.url(&format!("/{number}")), &["charge.paid"]).await;
-        if matches!(manner, Manner::Answers(..)) { living.push(receiver) } else { dead.push(receiver) }
+        if matches!(behavior, Behavior::Answers(..)) { responsive.push(receiver) } else { unresponsive.push(receiver) }
     }
     join_all((0..20).map(|_| paid(&shop, "2"))).await;
-    for receiver in &living {
+    for receiver in &responsive {
         until_all_arrived(&shop, receiver, 20).await;
     }
-    for receiver in &dead {
+    for receiver in &unresponsive {
         assert!(receiver.most_under_way() <= 8, "{}", receiver.most_under_way());
     }
 }
@@ -104,12 +104,12 @@ async fn two_nodes_share_the_work() {
     let endpoint = register(&here, &receiver.url("/hooks"), &["charge.paid"]).await;
     paid(&here, "2").await;
     receiver.until(1).await;
-    receiver.becomes(Manner::Hangs);
+    receiver.set_behavior(Behavior::NeverAnswers);
     // Each charge and its payment at one node, because each node has its own sandbox.
     join_all((1..20).map(|_| paid(&here, "2"))).await;
     receiver.until(3).await;
     assert!(receiver.most_under_way() <= 8, "both together keep to the limit: {}", receiver.most_under_way());
-    receiver.becomes(Manner::status(200));
+    receiver.set_behavior(Behavior::status(200));
     until_all_arrived(&here, &receiver, 20).await;
     let there = here.at(&two.base());
     let attempts = |all: Vec<Value>| -> usize { all.iter().map(|one| one["attempts"].as_array().unwrap().len()).sum() };

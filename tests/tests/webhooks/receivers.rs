@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{newest, paid, receiving, register};
-use crate::support::{Engine, Manner, Receiver, Shop, eventually, id, on_both, shared};
+use crate::support::{Behavior, Engine, Receiver, Shop, eventually, id, on_both, shared};
 
 on_both! {
     each_failure_has_its_error
@@ -17,15 +17,15 @@ async fn each_failure_has_its_error(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let closed = Receiver::start().await.url("/closed");
-    for (manner, status_code, word) in [
-        (Some(Manner::status(500)), json!(500), "status_not_2xx"),
-        (Some(Manner::status(404)), json!(404), "status_not_2xx"),
-        (Some(Manner::Vanishes), Value::Null, "connection_lost"),
-        (Some(Manner::Babbles), Value::Null, "connection_lost"),
+    for (behavior, status_code, word) in [
+        (Some(Behavior::status(500)), json!(500), "status_not_2xx"),
+        (Some(Behavior::status(404)), json!(404), "status_not_2xx"),
+        (Some(Behavior::ClosesConnection), Value::Null, "connection_lost"),
+        (Some(Behavior::SendsGarbage), Value::Null, "connection_lost"),
         (None, Value::Null, "connection_failed"),
     ] {
-        let receiver = match &manner {
-            Some(manner) => Some(Receiver::that(manner.clone()).await),
+        let receiver = match &behavior {
+            Some(behavior) => Some(Receiver::start_with(behavior.clone()).await),
             None => None,
         };
         let url = receiver.as_ref().map_or_else(|| closed.clone(), |receiver| receiver.url("/hooks"));
@@ -33,7 +33,7 @@ async fn each_failure_has_its_error(engine: Engine) {
         shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.expect(202);
         let delivery = newest(&shop, &endpoint, "failed", 1).await;
         let attempt = &delivery["attempts"][0];
-        assert_eq!((&attempt["status_code"], &attempt["error"]), (&status_code, &json!(word)), "{manner:?}");
+        assert_eq!((&attempt["status_code"], &attempt["error"]), (&status_code, &json!(word)), "{behavior:?}");
         assert!(delivery["next_attempt_at"].is_null(), "a test is tried once");
     }
 }
@@ -42,19 +42,19 @@ async fn endless_answer_is_a_success(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let body = format!("thank\u{7}you {}", "x".repeat(10_000));
-    for (manner, kept) in [
-        (Manner::Drips, None),
-        (Manner::Floods, None),
-        (Manner::Answers(204, Vec::new(), Vec::new()), None),
-        (Manner::Answers(200, vec!["x-odd: \u{e9}\u{1}".into()], body.into_bytes()), Some("thank")),
+    for (behavior, kept) in [
+        (Behavior::SendsSlowly, None),
+        (Behavior::SendsWithoutEnd, None),
+        (Behavior::Answers(204, Vec::new(), Vec::new()), None),
+        (Behavior::Answers(200, vec!["x-odd: \u{e9}\u{1}".into()], body.into_bytes()), Some("thank")),
     ] {
-        let receiver = Receiver::that(manner.clone()).await;
+        let receiver = Receiver::start_with(behavior.clone()).await;
         let endpoint = register(&shop, &receiver.url("/hooks"), &["payout.failed"]).await;
         shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.expect(202);
         let delivery = newest(&shop, &endpoint, "succeeded", 1).await;
         let body = delivery["attempts"][0]["response_body"].as_str().unwrap_or_default();
-        assert!(body.len() <= 2_048 && !body.contains('\u{7}'), "{manner:?}: {} bytes", body.len());
-        assert!(kept.is_none_or(|kept| body.starts_with(kept)), "{manner:?}: {body}");
+        assert!(body.len() <= 2_048 && !body.contains('\u{7}'), "{behavior:?}: {} bytes", body.len());
+        assert!(kept.is_none_or(|kept| body.starts_with(kept)), "{behavior:?}: {body}");
     }
 }
 
@@ -62,7 +62,7 @@ async fn hanging_receiver_delays_no_other(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
     let (fine, _) = receiving(&shop, &["charge.paid"]).await;
-    let hanging = Receiver::that(Manner::Hangs).await;
+    let hanging = Receiver::start_with(Behavior::NeverAnswers).await;
     let endpoint = register(&shop, &hanging.url("/hooks"), &["*"]).await;
     for _ in 0..12 {
         shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.expect(202);
@@ -91,7 +91,7 @@ async fn redirects_are_not_followed(engine: Engine) {
     let elsewhere = Receiver::start().await;
     for status in [301, 302, 307, 308] {
         let location = format!("location: {}", elsewhere.url("/inside"));
-        let receiver = Receiver::that(Manner::Answers(status, vec![location], Vec::new())).await;
+        let receiver = Receiver::start_with(Behavior::Answers(status, vec![location], Vec::new())).await;
         let endpoint = register(&shop, &receiver.url("/hooks"), &["payout.failed"]).await;
         shop.post(&format!("/webhook-endpoints/{}/test", id(&endpoint))).await.expect(202);
         let delivery = newest(&shop, &endpoint, "failed", 1).await;
@@ -104,7 +104,7 @@ async fn redirects_are_not_followed(engine: Engine) {
 async fn twenty_tests_of_an_endpoint_wait(engine: Engine) {
     let node = shared(engine).await;
     let shop = node.shop();
-    let receiver = Receiver::that(Manner::Hangs).await;
+    let receiver = Receiver::start_with(Behavior::NeverAnswers).await;
     let endpoint = register(&shop, &receiver.url("/hooks"), &["*"]).await;
     let path = format!("/webhook-endpoints/{}/test", id(&endpoint));
     let mut accepted = 0;

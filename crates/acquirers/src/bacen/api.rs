@@ -48,7 +48,7 @@ pub(crate) struct Api {
 pub(crate) type CallbackHeader = (HeaderName, HeaderValue);
 
 /// A request before its token is added.
-struct Question<'a> {
+struct RequestParts<'a> {
     method: Method,
     url: Url,
     body: Option<&'a [u8]>,
@@ -56,7 +56,7 @@ struct Question<'a> {
     max_bytes: usize,
 }
 
-impl Question<'_> {
+impl RequestParts<'_> {
     fn new(method: Method, url: Url) -> Self {
         Self { method, url, body: None, header: None, max_bytes: MAX_ANSWER_BYTES }
     }
@@ -127,8 +127,8 @@ impl Api {
     /// Sends a `PATCH` that requests the removal of a charge. Returns the raw answer.
     pub(super) async fn remove_charge(&self, txid: &Txid, deadline: Deadline) -> Result<Reply, AcquirerError> {
         let body = json(&Revision { status: REMOVED_BY_US })?;
-        let question = Question::new(Method::PATCH, self.url(&charge_path(txid))?);
-        self.call(Question { body: Some(&body), ..question }, deadline).await
+        let parts = RequestParts::new(Method::PATCH, self.url(&charge_path(txid))?);
+        self.call(RequestParts { body: Some(&body), ..parts }, deadline).await
     }
 
     /// Reads a charge. Returns `None` if the institution answers that the charge does not exist.
@@ -158,8 +158,8 @@ impl Api {
         deadline: Deadline,
     ) -> Result<(), AcquirerError> {
         let body = json(&CallbackBody { webhook_url: url })?;
-        let question = Question::new(Method::PUT, self.callback.clone());
-        let reply = self.call(Question { body: Some(&body), header, ..question }, deadline).await?;
+        let parts = RequestParts::new(Method::PUT, self.callback.clone());
+        let reply = self.call(RequestParts { body: Some(&body), header, ..parts }, deadline).await?;
         if !reply.status.is_success() {
             return Err(of_reply(&reply));
         }
@@ -178,15 +178,15 @@ impl Api {
 
     /// Sends a `PUT` with a JSON body. Returns the raw answer. `path` must not need escaping.
     pub(crate) async fn put(&self, path: &str, body: &[u8], deadline: Deadline) -> Result<Reply, AcquirerError> {
-        let question = Question::new(Method::PUT, self.url(path)?);
-        self.call(Question { body: Some(body), ..question }, deadline).await
+        let parts = RequestParts::new(Method::PUT, self.url(path)?);
+        self.call(RequestParts { body: Some(body), ..parts }, deadline).await
     }
 
     /// Sends a `POST` with a JSON body. Sends the request a second time only after a refused token (401). Returns the
     /// raw answer.
     pub(crate) async fn post(&self, path: &str, body: &[u8], deadline: Deadline) -> Result<Reply, AcquirerError> {
-        let question = Question::new(Method::POST, self.url(path)?);
-        self.call(Question { body: Some(body), ..question }, deadline).await
+        let parts = RequestParts::new(Method::POST, self.url(path)?);
+        self.call(RequestParts { body: Some(body), ..parts }, deadline).await
     }
 
     /// Sends a `GET`. Returns the raw answer, or `None` if the status is 404 or 400 and the problem has a kind in `absence`.
@@ -198,7 +198,7 @@ impl Api {
         absence: &[&str],
         deadline: Deadline,
     ) -> Result<Option<Reply>, FindError> {
-        let reply = self.call(Question::new(Method::GET, self.url(path)?), deadline).await?;
+        let reply = self.call(RequestParts::new(Method::GET, self.url(path)?), deadline).await?;
         let may_be_absent = matches!(reply.status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST);
         let problem = if may_be_absent { Problem::read(&reply) } else { None };
         if problem.is_some_and(|problem| problem.is_one_of(absence)) { Ok(None) } else { Ok(Some(reply)) }
@@ -213,24 +213,24 @@ impl Api {
     ) -> Result<Reply, AcquirerError> {
         let mut url = self.url(path)?;
         url.query_pairs_mut().extend_pairs(query);
-        let question = Question::new(Method::GET, url);
-        self.call(Question { max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
+        let parts = RequestParts::new(Method::GET, url);
+        self.call(RequestParts { max_bytes: MAX_LIST_BYTES, ..parts }, deadline).await
     }
 
     /// Sends a request of a contract trial (see [`super::contract`]). Returns the raw answer. `path` must not need escaping.
-    pub(super) async fn ask(
+    pub(super) async fn send_trial_request(
         &self,
         method: Method,
         path: &str,
         (body, header): (Option<&[u8]>, Option<CallbackHeader>),
         deadline: Deadline,
     ) -> Result<Reply, AcquirerError> {
-        let question = Question::new(method, self.url(path)?);
-        self.call(Question { body, header, max_bytes: MAX_LIST_BYTES, ..question }, deadline).await
+        let parts = RequestParts::new(method, self.url(path)?);
+        self.call(RequestParts { body, header, max_bytes: MAX_LIST_BYTES, ..parts }, deadline).await
     }
 
     /// Requests an access token for a contract trial. Other requests do not use this token. Returns the raw answer.
-    pub(super) async fn ask_token(&self) -> Result<Reply, AcquirerError> {
+    pub(super) async fn request_trial_token(&self) -> Result<Reply, AcquirerError> {
         self.tokens.request().await
     }
 
@@ -240,10 +240,10 @@ impl Api {
     }
 
     /// Returns the path and the query of a request to `path`, for a report. `mask` replaces the values of the profile's query parameters.
-    pub(super) fn shown(&self, path: &str, mask: &str) -> String {
-        let asked = path.split_once('?').map(|(_, query)| query.to_owned());
+    pub(super) fn masked_path(&self, path: &str, mask: &str) -> String {
+        let path_query = path.split_once('?').map(|(_, query)| query.to_owned());
         let added = self.decoration.query.iter().map(|(name, _)| format!("{name}={mask}"));
-        let query: Vec<_> = asked.into_iter().chain(added).collect();
+        let query: Vec<_> = path_query.into_iter().chain(added).collect();
         let sent = self.url(path).map_or_else(|_| path.to_owned(), |url| url.path().to_owned());
         if query.is_empty() { sent } else { format!("{sent}?{}", query.join("&")) }
     }
@@ -255,34 +255,34 @@ impl Api {
 
     /// Sends one request with a token. After a 401, renews the token and sends the request again. A 401 proves that the request was not
     /// executed.
-    async fn call(&self, question: Question<'_>, deadline: Deadline) -> Result<Reply, AcquirerError> {
+    async fn call(&self, parts: RequestParts<'_>, deadline: Deadline) -> Result<Reply, AcquirerError> {
         let token = self.tokens.get(deadline).await?;
-        let reply = self.send(&question, &token, deadline).await?;
+        let reply = self.send(&parts, &token, deadline).await?;
         if reply.status != StatusCode::UNAUTHORIZED {
             return Ok(reply);
         }
         tracing::warn!(acquirer = %self.name, "access token refused by the acquirer; a new one is requested");
         self.tokens.discard(&token);
         let token = self.tokens.get(deadline).await?;
-        self.send(&question, &token, deadline).await
+        self.send(&parts, &token, deadline).await
     }
 
-    async fn send(&self, question: &Question<'_>, token: &Token, deadline: Deadline) -> Result<Reply, AcquirerError> {
-        let mut request = Request::new(question.method.clone(), question.url.clone());
+    async fn send(&self, parts: &RequestParts<'_>, token: &Token, deadline: Deadline) -> Result<Reply, AcquirerError> {
+        let mut request = Request::new(parts.method.clone(), parts.url.clone());
         let headers = request.headers_mut();
         headers.insert(AUTHORIZATION, token.header.clone());
         headers.insert(ACCEPT, self.json.clone());
         for (name, value) in &self.decoration.headers {
             headers.insert(name.clone(), value.clone());
         }
-        if let Some((name, value)) = &question.header {
+        if let Some((name, value)) = &parts.header {
             headers.insert(name.clone(), value.clone());
         }
-        if let Some(body) = question.body {
+        if let Some(body) = parts.body {
             headers.insert(CONTENT_TYPE, self.json.clone());
             *request.body_mut() = Some(body.to_vec().into());
         }
-        send(&self.client, request, question.max_bytes, deadline).await.map_err(of_transport)
+        send(&self.client, request, parts.max_bytes, deadline).await.map_err(of_transport)
     }
 }
 

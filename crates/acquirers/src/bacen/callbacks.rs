@@ -55,7 +55,7 @@ pub(crate) fn read(
     body: &[u8],
     item: impl Fn(Item<'_>) -> Result<Option<CallbackItem>, Unreadable>,
 ) -> Result<Vec<CallbackItem>, AcquirerError> {
-    let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
+    let refused = |reason: &str| AcquirerError::Refused(format!("the callback {reason}"));
     if body.len() > MAX_BYTES {
         return Err(refused("is too large"));
     }

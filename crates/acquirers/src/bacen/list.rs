@@ -92,7 +92,7 @@ pub(crate) async fn page<T>(
 
 fn read<T>(
     body: &[u8],
-    asked: u32,
+    requested_page: u32,
     of: Rows,
     mut row: impl FnMut(&str, &RawValue) -> Result<Option<T>, Defect>,
 ) -> Result<UpstreamPage<T>, Defect> {
@@ -104,7 +104,7 @@ fn read<T>(
     };
     let values = values.ok_or_else(|| Defect::mismatch(of.field(), "is missing"))?;
     let (next, pages) =
-        following(list.parametros.and_then(|parameters| parameters.paginacao), asked, (values.len(), of))?;
+        following(list.parametros.and_then(|parameters| parameters.paginacao), requested_page, (values.len(), of))?;
     let (mut rows, mut unreadable) = (Vec::with_capacity(values.len()), Vec::new());
     for (index, value) in values.iter().enumerate() {
         let place = format!("{}[{index}]", of.field());
@@ -124,12 +124,12 @@ fn name(row: &RawValue) -> Option<String> {
     NAMES.iter().find_map(|name| line(fields.get(*name)?.as_str()?, MAX_NAME_CHARS))
 }
 
-/// Returns the number of the page after `asked`, and the count of pages. If the answer has no count, a page with at
-/// least [`DEFAULT_PAGE`] rows (or the requested number, if that is smaller) has a next page. An empty page never has
-/// a next page.
+/// Returns the number of the page after `requested_page`, and the count of pages. If the answer has no count, a page
+/// with at least [`DEFAULT_PAGE`] rows (or the requested number, if that is smaller) has a next page. An empty page
+/// never has a next page.
 fn following(
     paging: Option<Paging<'_>>,
-    asked: u32,
+    requested_page: u32,
     (rows, of): (usize, Rows),
 ) -> Result<(Option<u32>, Option<u32>), Defect> {
     const FIELD: &str = "parametros.paginacao";
@@ -142,10 +142,10 @@ fn following(
         None => (None, None),
     };
     // If another page were accepted, rows would be missed, or the read would never end.
-    if current.is_some_and(|current| current != asked) {
+    if current.is_some_and(|current| current != requested_page) {
         return Err(Defect::mismatch(FIELD, "is of another page"));
     }
-    let following = asked.saturating_add(1);
+    let following = requested_page.saturating_add(1);
     let is_more = match pages {
         Some(pages) => following < pages,
         // An institution may return the standard's default size instead of the requested one.
@@ -170,7 +170,7 @@ mod tests {
     fn next_page_follows_from_the_page_count() {
         let full = vec!["1"; 100].join(",");
         let paging = |text: &str| format!(r#"{{"parametros":{{"paginacao":{text}}},"pix":[1]}}"#);
-        for (body, asked, wanted) in [
+        for (body, requested_page, wanted) in [
             (paging(r#"{"paginaAtual":0,"quantidadeDePaginas":3}"#), 0, Some((1, Some(1), Some(3)))),
             (paging(r#"{"paginaAtual":1,"quantidadeDePaginas":3}"#), 1, Some((1, Some(2), Some(3)))),
             (paging(r#"{"paginaAtual":"2","quantidadeDePaginas":"3"}"#), 2, Some((1, None, Some(3)))),
@@ -193,9 +193,9 @@ mod tests {
             (r#"{"pix":{}}"#.to_owned(), 0, None),
             ("<html>".to_owned(), 0, None),
         ] {
-            let page = read(body.as_bytes(), asked, Rows::Pix, |_, row| Ok(Some(row.get().to_owned())));
+            let page = read(body.as_bytes(), requested_page, Rows::Pix, |_, row| Ok(Some(row.get().to_owned())));
             let found = page.ok().map(|page| (page.rows.len(), page.next, page.pages));
-            assert_eq!(found, wanted, "{body} {asked}");
+            assert_eq!(found, wanted, "{body} {requested_page}");
         }
     }
 

@@ -58,11 +58,11 @@ impl BacenAcquirer {
     /// # Errors
     /// [`BacenConfigError`] for the invalid part of the configuration.
     pub fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
-        Self::asking_tokens(config, config.profile.token_body)
+        Self::with_grant(config, config.profile.token_body)
     }
 
     /// Creates the client with the encoding `grant` of token requests, which replaces the profile's encoding.
-    pub(crate) fn asking_tokens(config: &BacenConfig, grant: GrantForm) -> Result<Self, BacenConfigError> {
+    pub(crate) fn with_grant(config: &BacenConfig, grant: GrantForm) -> Result<Self, BacenConfigError> {
         Ok(Self { api: Api::new(config, grant)? })
     }
 

@@ -55,7 +55,7 @@ struct Debtor<'a> {
 /// # Errors
 /// [`AcquirerError::Refused`] for an order that the standard cannot express.
 pub(super) fn charge_request(order: &ChargeOrder, key: &str) -> Result<Vec<u8>, AcquirerError> {
-    let refused = |why: &str| AcquirerError::Refused(why.to_owned());
+    let refused = |reason: &str| AcquirerError::Refused(reason.to_owned());
     let amount = amount_text(order.amount)?;
     if order.expires_in_s == 0 || order.expires_in_s > MAX_EXPIRATION_S {
         return Err(refused("the expiration of the charge is zero or too long"));

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::infraction;
-use super::wire::GivenBack;
+use super::wire::SentReturn;
 use crate::bacen::callbacks::{self, Item, Unreadable};
 use crate::http::{part, text};
 
@@ -60,14 +60,14 @@ fn pix(pix: &RawValue) -> Result<Option<CallbackItem>, Unreadable> {
 
 /// Returns the ids of the returns of a sent Pix. Pending, failed and unreadable returns are skipped.
 fn returns(item: Option<&RawValue>) -> Vec<ReturnId> {
-    let given_back = |back| {
-        let back: GivenBack<'_> = part(Some(back))?;
+    let return_id = |back| {
+        let back: SentReturn<'_> = part(Some(back))?;
         match back.status.and_then(text).as_deref() {
             Some("EM_PROCESSAMENTO" | "NAO_REALIZADO") => None,
             Some(_) | None => ReturnId::parse(&back.rtr_id.and_then(text)?).ok(),
         }
     };
-    part::<Vec<&RawValue>>(item).unwrap_or_default().into_iter().filter_map(given_back).collect()
+    part::<Vec<&RawValue>>(item).unwrap_or_default().into_iter().filter_map(return_id).collect()
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ fn receipt(reply: &Reply) -> Result<DefenseReceipt, AcquirerError> {
         return if is_its_own { Ok(DefenseReceipt::Taken) } else { Err(lost()) };
     }
     let problem = Problem::read(reply);
-    let is_problem = |what: fn(&Problem) -> bool| problem.as_ref().is_some_and(what);
+    let is_problem = |predicate: fn(&Problem) -> bool| problem.as_ref().is_some_and(predicate);
     match reply.status {
         // A conflict means that the infraction may already have a defense, possibly ours. The kind of the problem does not matter.
         StatusCode::CONFLICT if is_problem(Problem::is_typed) => Ok(DefenseReceipt::AlreadyThere),

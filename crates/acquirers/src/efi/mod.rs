@@ -52,7 +52,7 @@ impl EfiAcquirer {
     /// [`BacenConfigError`] for the invalid part of the configuration.
     pub fn new(config: &BacenConfig) -> Result<Self, BacenConfigError> {
         Ok(Self {
-            bacen: BacenAcquirer::asking_tokens(config, GrantForm::Json)?,
+            bacen: BacenAcquirer::with_grant(config, GrantForm::Json)?,
             callbacks_use_mtls: false,
             balance_timeout: config.timeouts.token,
         })

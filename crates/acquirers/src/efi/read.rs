@@ -11,7 +11,7 @@ use cais_ports::{ReturnedPart, UpstreamPayout, UpstreamProgress};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::wire::{Extras, Failure, Favored, GivenBack, Identity, Sent, Times};
+use super::wire::{Extras, Failure, Favored, Identity, Sent, SentReturn, Times};
 use crate::bacen::wire::line;
 use crate::http::{Defect, instant, part, text};
 use crate::sent::{Expected, MAX_DOCUMENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS};
@@ -65,7 +65,7 @@ fn facts(at: &str, sent: &Sent<'_>, instruction_id: &InstructionId) -> Result<Up
     }
     let mut returned = Vec::new();
     for (index, back) in sent.devolucoes.iter().flatten().enumerate() {
-        let back = given_back(back).map_err(|Unusable| wrong(&format!("devolucoes[{index}]"), "cannot be read"))?;
+        let back = returned_part(back).map_err(|Unusable| wrong(&format!("devolucoes[{index}]"), "cannot be read"))?;
         returned.extend(back);
     }
     returned.sort_by(|one, other| (one.at, &one.return_id).cmp(&(other.at, &other.return_id)));
@@ -158,8 +158,8 @@ fn recipient(sent: &Sent<'_>) -> Recipient {
 }
 
 /// Parses a returned part; `None` for a pending or failed return.
-fn given_back(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
-    let back: GivenBack<'_> = part(Some(value)).ok_or(Unusable)?;
+fn returned_part(value: &RawValue) -> Result<Option<ReturnedPart>, Unusable> {
+    let back: SentReturn<'_> = part(Some(value)).ok_or(Unusable)?;
     match back.status.and_then(text).as_deref() {
         None | Some("DEVOLVIDO") => {}
         Some("EM_PROCESSAMENTO" | "NAO_REALIZADO") => return Ok(None),

@@ -100,7 +100,7 @@ pub(super) struct Identity<'a> {
 
 /// A returned part of a sent Pix.
 #[derive(Deserialize)]
-pub(super) struct GivenBack<'a> {
+pub(super) struct SentReturn<'a> {
     #[serde(borrow, rename = "rtrId")]
     pub(super) rtr_id: Option<&'a RawValue>,
     pub(super) valor: Option<&'a RawValue>,

@@ -77,7 +77,7 @@ pub(crate) async fn send(
     }
     let reply = match client.execute(request).await {
         Ok(response) => read(response, max_bytes).await,
-        Err(error) => Err(judge(&error)),
+        Err(error) => Err(classify(&error)),
     };
     answered::note(reply.as_ref().ok().map(|reply| reply.status));
     reply
@@ -121,7 +121,7 @@ fn has_json_type(response: &Response) -> bool {
 }
 
 /// Distinguishes a connection that failed before the request from a lost answer.
-fn judge(error: &reqwest::Error) -> TransportError {
+fn classify(error: &reqwest::Error) -> TransportError {
     if error.is_connect() || error.is_builder() || refused_our_certificate(error) {
         return TransportError::NotSent(format!("no connection: {}", root_cause(error)));
     }

@@ -115,7 +115,7 @@ impl Problem {
         [kind, &self.text, &self.detail]
             .into_iter()
             .map(str::to_lowercase)
-            .any(|said| words.iter().any(|word| said.contains(word)))
+            .any(|text| words.iter().any(|word| text.contains(word)))
     }
 
     /// Returns the text for merchants, or the kind if there is no text.

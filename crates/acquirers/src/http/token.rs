@@ -196,6 +196,6 @@ impl Tokens {
     }
 }
 
-fn unavailable(why: &str) -> AcquirerError {
-    AcquirerError::Unavailable(format!("no access token: {why}"))
+fn unavailable(reason: &str) -> AcquirerError {
+    AcquirerError::Unavailable(format!("no access token: {reason}"))
 }

@@ -50,6 +50,6 @@ pub(super) fn is_ok(reply: &Reply) -> bool {
 }
 
 /// Parses a part of an answer. `what` names the part in the error.
-pub(super) fn expect<'a, T: Deserialize<'a>>(value: &'a RawValue, what: &str) -> Result<T, Defect> {
-    part(Some(value)).ok_or_else(|| Defect::mismatch(what, "cannot be read"))
+pub(super) fn expect<'a, T: Deserialize<'a>>(value: &'a RawValue, field: &str) -> Result<T, Defect> {
+    part(Some(value)).ok_or_else(|| Defect::mismatch(field, "cannot be read"))
 }

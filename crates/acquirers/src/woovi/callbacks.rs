@@ -20,7 +20,7 @@ const MAX_BYTES: usize = 1024 * 1024;
 /// contains an event of the webhook.
 const TEST: &str = "teste_webhook";
 /// The event of a sent Pix that was returned.
-const CAME_BACK: &str = "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED";
+const PAYOUT_RETURNED: &str = "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED";
 
 #[derive(Deserialize)]
 struct Callback<'a> {
@@ -65,21 +65,21 @@ struct Dispute<'a> {
 /// The resource in the callback decides the kind of the item. The event name decides only for the return of a sent Pix, because
 /// Woovi's documents write the prefix of other event names in several ways.
 pub(super) fn read(name: &AcquirerName, body: &[u8]) -> Result<Vec<CallbackItem>, AcquirerError> {
-    let refused = |why: &str| AcquirerError::Refused(format!("the callback {why}"));
+    let refused = |reason: &str| AcquirerError::Refused(format!("the callback {reason}"));
     if body.len() > MAX_BYTES {
         return Err(refused("is too large"));
     }
     let callback: Callback<'_> = serde_json::from_slice(body).map_err(|_| refused("is not the JSON of Woovi"))?;
-    let is_back = non_empty_text(callback.event).as_deref() == Some(CAME_BACK);
+    let is_return = non_empty_text(callback.event).as_deref() == Some(PAYOUT_RETURNED);
     // In a callback about a return, the payment is skipped, because reading that payment would not show the return.
-    let of_payment = || sent(&callback).filter(|_| !is_back);
+    let of_payment = || sent(&callback).filter(|_| !is_return);
     let named = disputed(&callback).or_else(of_payment).or_else(|| received(&callback));
-    if named.is_none() && is_back {
-        let back = came_back(&callback);
-        if back.is_none() && non_empty_text(callback.evento).as_deref() != Some(TEST) {
+    if named.is_none() && is_return {
+        let returned = returned_payout(&callback);
+        if returned.is_none() && non_empty_text(callback.evento).as_deref() != Some(TEST) {
             alert_return(name, &callback);
         }
-        return Ok(back.into_iter().collect());
+        return Ok(returned.into_iter().collect());
     }
     Ok(named.into_iter().collect())
 }
@@ -99,7 +99,7 @@ fn sent(callback: &Callback<'_>) -> Option<CallbackItem> {
 }
 
 /// Reads the return of a sent Pix. The callback has the end-to-end id of the Pix, but not the `correlationID` of its payment.
-fn came_back(callback: &Callback<'_>) -> Option<CallbackItem> {
+fn returned_payout(callback: &Callback<'_>) -> Option<CallbackItem> {
     let id = |pix: Option<&RawValue>| non_empty_text(part::<Pix<'_>>(pix)?.end_to_end_id);
     let end_to_end_id = EndToEndId::parse(&id(callback.original)?).ok()?;
     let return_id = ReturnId::parse(&id(callback.returned)?).ok()?;

@@ -85,11 +85,13 @@ fn schema(config: &Config, found: &Inspection) -> Finding {
 fn world(config: &Config, found: &Inspection) -> Finding {
     const CHECK: &str = "world";
     match (config.world(), &found.world) {
-        (Ok(asked), Some(recorded)) => match compare_world(recorded, asked) {
+        (Ok(configured), Some(recorded)) => match compare_world(recorded, configured) {
             Ok(()) => Finding::ok(CHECK, recorded.clone()),
             Err(error) => Finding::failed(CHECK, error.to_string()),
         },
-        (Ok(asked), None) => Finding::ok(CHECK, format!("not recorded yet; the first start records `{asked}`")),
+        (Ok(configured), None) => {
+            Finding::ok(CHECK, format!("not recorded yet; the first start records `{configured}`"))
+        }
         // The configuration has a problem, which another finding reports.
         (Err(_), recorded) => Finding::ok(CHECK, recorded.clone().unwrap_or_else(|| "not recorded yet".to_owned())),
     }

@@ -14,7 +14,7 @@ use cais_acquirers::{Route, Router};
 use cais_cli::{Migrations, Opened};
 use cais_config::{Config, Problem, Problems, World};
 use cais_dashboard::{Checks, Dashboard, Downloads, Site};
-use cais_http_api::representation::JsonRepresentation;
+use cais_http_api::resources::JsonRenderer;
 use cais_http_api::{Pages, SandboxControls};
 use cais_persistence::migrations::{self, Schema};
 use cais_persistence::{Persistence, StoreConfig};
@@ -103,7 +103,7 @@ impl Infrastructure {
             clock: self.clock.clone(),
             ids: Arc::clone(&self.ids),
             keyed_hash: Arc::clone(&self.keyed_hash),
-            representation: Arc::new(JsonRepresentation::new()),
+            representation: Arc::new(JsonRenderer::new()),
             deliveries: Arc::new(self.persistence.clone()),
             webhooks: Arc::clone(&self.webhooks),
             secret_cipher: Arc::new(Aes256GcmCipher::new(Arc::clone(&self.keyed_hash))),

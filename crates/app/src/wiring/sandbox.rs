@@ -27,7 +27,7 @@ use cais_ports::{Acquirer, Secret};
 use cais_sandbox::{
     CoinValues, Control, ControlError, Credentials, CryptoDeposit, CryptoPaymentStatus, CryptoSettings, Fault,
     FaultTarget, InfractionOutcome, IpnSignature, JournalError, NewDispute, Sandbox, SandboxConfig, SandboxError,
-    WithdrawalEnd, credentials_file,
+    WithdrawalOutcome, credentials_file,
 };
 
 use super::Upstream;
@@ -174,7 +174,7 @@ fn done<T>(result: Result<T, ControlError>) -> Result<(), InstitutionError> {
 
 fn refused(error: &ControlError) -> InstitutionError {
     match error {
-        ControlError::InvalidState(why) => InstitutionError::InvalidState((*why).to_owned()),
+        ControlError::InvalidState(reason) => InstitutionError::InvalidState((*reason).to_owned()),
         ControlError::NotFound(_) | ControlError::OutOfRange { .. } | ControlError::Store(_) | ControlError::Id => {
             InstitutionError::Failed(chain(error))
         }
@@ -201,9 +201,9 @@ impl Institution for InProcess {
     fn open_infraction(
         &self,
         end_to_end_id: &EndToEndId,
-        asked: InfractionRequest,
+        request: InfractionRequest,
     ) -> Result<String, InstitutionError> {
-        let InfractionRequest { situation, amount, deadline_s } = asked;
+        let InfractionRequest { situation, amount, deadline_s } = request;
         let dispute = NewDispute { situation, amount, deadline_s, is_operational: false };
         match self.0.open_infraction(end_to_end_id, dispute) {
             Ok(opened) => Ok(opened.id),
@@ -274,8 +274,8 @@ impl SimulatedProcessor for InProcess {
 
     fn fail_withdrawal(&self, batch: &ProcessorId, failure: WithdrawalFailure) -> Result<(), InstitutionError> {
         let end = match failure {
-            WithdrawalFailure::Rejected => WithdrawalEnd::Reject,
-            WithdrawalFailure::Failed => WithdrawalEnd::Fail,
+            WithdrawalFailure::Rejected => WithdrawalOutcome::Reject,
+            WithdrawalFailure::Failed => WithdrawalOutcome::Fail,
         };
         done(self.0.move_crypto_withdrawal(batch.as_str(), end))
     }

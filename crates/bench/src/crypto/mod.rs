@@ -64,30 +64,30 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let rounds = Rounds::of(&rates);
     let what = format!("POST /v1/crypto/quotes, {CALLERS} connections");
     let quotes = Line::of_rounds(LEVEL, engine.name(), &what, rounds, RATE)
-        .waited(latencies.percentiles())
+        .with_latency(latencies.percentiles())
         .busy(mean(&busy))
         .note(format!(
             "{} rounds; a quote needs the coin's price, the rate of the US dollar and the coin's minimum amount",
             rounds.number
         ));
 
-    let wanted = if size.quick { PAID_IF_QUICK } else { PAID };
+    let deposits = if size.quick { PAID_IF_QUICK } else { PAID };
     let meter = Meter::start(&parties)?;
     let scripts = depositors(&service.keys, CALLERS);
-    let created = Load { address, scripts, until: Until::Calls(count(wanted)) }.run().await?.clean()?;
+    let created = Load { address, scripts, until: Until::Calls(count(deposits)) }.run().await?.clean()?;
     let what = format!("POST /v1/crypto/deposits, {CALLERS} connections");
     let creations = Line::new(LEVEL, engine.name(), &what, created.rate(), RATE)
-        .waited(created.latencies.percentiles())
+        .with_latency(created.latencies.percentiles())
         .busy(meter.stop()?);
 
     let payments = payments(&institution).await?;
-    ensure!(payments.len() == wanted, "{} payments for {wanted} deposits", payments.len());
+    ensure!(payments.len() == deposits, "{} payments for {deposits} deposits", payments.len());
     let meter = Meter::start(&parties)?;
     let began = Instant::now();
     let scripts = payers(&Arc::new(payments), PAYERS);
-    let paying = Load { address: institution.address()?, scripts, until: Until::Calls(count(wanted)) };
+    let paying = Load { address: institution.address()?, scripts, until: Until::Calls(count(deposits)) };
     let paying = tokio::spawn(paying.run());
-    let expected = count(wanted).saturating_mul(AMOUNT);
+    let expected = count(deposits).saturating_mul(AMOUNT);
     service.until_credited(expected).await?;
     let took = began.elapsed();
     let busy = meter.stop()?;
@@ -97,9 +97,9 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     service.stop_and_verify()?;
     let what = "crypto deposits credited after their notifications";
     let credits =
-        Line::new(LEVEL, engine.name(), what, per_second(count(wanted), took), RATE).busy(busy).note(format!(
+        Line::new(LEVEL, engine.name(), what, per_second(count(deposits), took), RATE).busy(busy).note(format!(
             "{} deposits; measured from the first payment to the last credit; the sandbox confirms a payment after 1 s",
-            grouped(&wanted.to_string())
+            grouped(&deposits.to_string())
         ));
     Ok(vec![quotes, creations, credits])
 }

@@ -9,7 +9,7 @@ use crate::http::{Answer, Script, Template, post};
 use crate::numbers::count;
 
 /// The largest number of requests of a merchant. Each merchant has this many external ids of its own.
-const ROOM: u64 = 1_000_000;
+const IDS_PER_MERCHANT: u64 = 1_000_000;
 const QUOTE: &str = r#"{"side":"deposit","currency":"btc","amount":250.00}"#;
 const DEPOSIT: &str = r#"{"amount":100.00,"currency":"usdtbsc","external_id":"deposit-############"}"#;
 
@@ -23,20 +23,20 @@ pub struct Merchant {
 /// Returns merchants that request quotes. Merchant `n` uses the key `n % keys.len()`.
 #[must_use]
 pub fn quoters(keys: &[String], merchants: usize) -> Vec<Merchant> {
-    of(keys, merchants, |key| post("/v1/crypto/quotes", key, "", QUOTE))
+    merchants_sending(keys, merchants, |key| post("/v1/crypto/quotes", key, "", QUOTE))
 }
 
 /// Returns merchants that create deposits. Merchant `n` uses the key `n % keys.len()`.
 #[must_use]
 pub fn depositors(keys: &[String], merchants: usize) -> Vec<Merchant> {
-    of(keys, merchants, |key| post("/v1/crypto/deposits", key, "deposit-############", DEPOSIT))
+    merchants_sending(keys, merchants, |key| post("/v1/crypto/deposits", key, "deposit-############", DEPOSIT))
 }
 
-fn of(keys: &[String], merchants: usize, request: impl Fn(&str) -> Vec<u8>) -> Vec<Merchant> {
+fn merchants_sending(keys: &[String], merchants: usize, request: impl Fn(&str) -> Vec<u8>) -> Vec<Merchant> {
     let keys = keys.iter().cycle().take(merchants).enumerate();
     keys.map(|(number, key)| Merchant {
         template: Template::new(request(key)),
-        next: count(number).saturating_mul(ROOM),
+        next: count(number).saturating_mul(IDS_PER_MERCHANT),
     })
     .collect()
 }

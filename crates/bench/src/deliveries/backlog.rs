@@ -8,7 +8,7 @@ use cais_domain::event::EventType;
 use cais_ports::DeliveryQueue as _;
 
 use super::endpoints::register;
-use super::{LEVEL, MANY, RATE, judged, parties, preload};
+use super::{LEVEL, MANY, RATE, parties, preload, with_postgres_target};
 use crate::clock;
 use crate::database::{self, Engine, Postgres};
 use crate::http::Load;
@@ -23,14 +23,14 @@ use crate::service::Service;
 use crate::window::Until;
 
 /// The required ratio of the rate with a backlog to the rate without one.
-const WANTED: f64 = 0.8;
+const REQUIRED_RATIO: f64 = 0.8;
 /// The factor on the usual number of rounds. More rounds are needed, because the database server's own housekeeping
 /// affects single rounds.
-const MORE: usize = 2;
+const ROUNDS_FACTOR: usize = 2;
 /// The pause before the first round. An attempt may take 15 s, so the first attempts have timed out before the round.
-const SETTLED: Duration = Duration::from_secs(17);
+const PAUSE_BEFORE_ROUNDS: Duration = Duration::from_secs(17);
 /// The duration of the measurement without API requests.
-const ALONE: Duration = Duration::from_secs(2);
+const IDLE_TIME: Duration = Duration::from_secs(2);
 
 /// Measures the creation of charges at a service that has many due deliveries. The reference is a second service
 /// without due deliveries.
@@ -48,13 +48,13 @@ pub(super) async fn measure(
     }
     loaded.stop()?;
     fill(&loaded, deliveries).await?;
-    database::settle(engine, server, &loaded.database)?;
+    database::analyze_and_flush(engine, server, &loaded.database)?;
     loaded.launch().await?;
-    tokio::time::sleep(SETTLED).await;
-    let hum = hum(&loaded, engine, server).await?;
+    tokio::time::sleep(PAUSE_BEFORE_ROUNDS).await;
+    let busy_alone = busy_without_requests(&loaded, engine, server).await?;
 
     let (mut with, mut without) = (Series::default(), Series::default());
-    for round in 0..size.rounds.saturating_mul(MORE) {
+    for round in 0..size.rounds.saturating_mul(ROUNDS_FACTOR) {
         let mut turns = [(&calm, &mut without), (&loaded, &mut with)];
         // The order alternates, because the first round of a pair can slow the second one.
         if round % 2 == 1 {
@@ -80,16 +80,16 @@ pub(super) async fn measure(
         RATE,
     )
     .beside("none due:", Rounds::of(&without.rates))
-    .waited(with.latencies.percentiles())
+    .with_latency(with.latencies.percentiles())
     .busy(mean(&with.busy))
     .note(format!("{hung} attempts at {MANY} endpoints that accept connections and never answer"))
-    .note(format!("cores busy without callers: {}", busy_text(&hum)))
+    .note(format!("cores busy without callers: {}", busy_text(&busy_alone)))
     .note(format!("cores busy in the rounds without a backlog: {}", busy_text(&mean(&without.busy))))
     .note(format!(
         "all {} answers were 201, and their charges are stored",
         grouped(&with.created.saturating_add(without.created).to_string())
     ));
-    Ok(judged(line, engine, Target::AtLeast(WANTED)))
+    Ok(with_postgres_target(line, engine, Target::AtLeast(REQUIRED_RATIO)))
 }
 
 /// The results of one service, over all rounds.
@@ -129,16 +129,16 @@ async fn fill(service: &Service, deliveries: usize) -> Result<()> {
     let accounts = preload::accounts(&store, service.keys.len()).await?;
     // Each account gets `each` events, so every endpoint gets `each` deliveries.
     let each = deliveries.div_ceil(MANY);
-    let of: Vec<_> = accounts.iter().map(|account| (*account, EventType::ChargePaid)).collect();
-    preload::events(&store, &of, each.saturating_mul(accounts.len())).await?;
+    let pairs: Vec<_> = accounts.iter().map(|account| (*account, EventType::ChargePaid)).collect();
+    preload::events(&store, &pairs, each.saturating_mul(accounts.len())).await?;
     store.close().await;
     Ok(())
 }
 
 /// Returns the processor use without API requests.
-async fn hum(service: &Service, engine: Engine, server: Option<&Postgres>) -> Result<Vec<Cores>> {
+async fn busy_without_requests(service: &Service, engine: Engine, server: Option<&Postgres>) -> Result<Vec<Cores>> {
     let meter = Meter::start(&parties([("service", service.process_id()?)], engine, server))?;
-    tokio::time::sleep(ALONE).await;
+    tokio::time::sleep(IDLE_TIME).await;
     meter.stop()
 }
 

@@ -57,9 +57,9 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
 }
 
 /// Adds the target to the line of PostgreSQL. Returns the line of SQLite unchanged, because it has no target.
-fn judged(line: Line, engine: Engine, target: Target) -> Line {
+fn with_postgres_target(line: Line, engine: Engine, target: Target) -> Line {
     match engine {
-        Engine::Postgres => line.wanting(target),
+        Engine::Postgres => line.with_target(target),
         Engine::Sqlite => line,
     }
 }

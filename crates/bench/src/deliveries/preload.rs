@@ -19,16 +19,16 @@ use crate::store::changes::event_data;
 const AT_ONCE: usize = 200;
 const CHANGES_AT_ONCE: usize = 8;
 /// The age of the events: old enough that their deliveries are due, and too young for housekeeping to remove them.
-const AGO: Duration = Duration::from_mins(10);
+const EVENT_AGE: Duration = Duration::from_mins(10);
 
-/// Adds `number` events. The pairs of account and type in `of` are used in turn.
+/// Adds `number` events. The pairs of account and type in `pairs` are used in turn.
 ///
 /// # Errors
 /// If a commit is refused.
-pub async fn events(store: &Persistence, of: &[(AccountId, EventType)], number: usize) -> Result<()> {
+pub async fn events(store: &Persistence, pairs: &[(AccountId, EventType)], number: usize) -> Result<()> {
     let at = happened_at()?;
     let mut made = 0_usize;
-    let mut turns = of.iter().cycle();
+    let mut turns = pairs.iter().cycle();
     while made < number {
         let wave = number.saturating_sub(made).min(AT_ONCE.saturating_mul(CHANGES_AT_ONCE));
         let events: Vec<NewEvent> =
@@ -58,7 +58,7 @@ pub async fn accounts(store: &Persistence, number: usize) -> Result<Vec<AccountI
 /// # Errors
 /// If the clock shows an instant at the beginning or the end of the calendar.
 pub fn happened_at() -> Result<Timestamp> {
-    let at = clock::now().checked_sub(SignedDuration::try_from(AGO)?)?;
+    let at = clock::now().checked_sub(SignedDuration::try_from(EVENT_AGE)?)?;
     Ok(at.round(Unit::Microsecond)?)
 }
 

@@ -16,7 +16,7 @@ use futures_util::future::try_join_all;
 use jiff::{SignedDuration, Timestamp};
 
 use super::tally::Tally;
-use super::{LEVEL, MANY, RATE, judged, parties, preload};
+use super::{LEVEL, MANY, RATE, parties, preload, with_postgres_target};
 use crate::clock;
 use crate::database::{Engine, MeasuredDatabase, Postgres};
 use crate::latency::{Latencies, Percentiles};
@@ -26,7 +26,7 @@ use crate::report::{Line, Target};
 use crate::run_size::RunSize;
 
 /// The required number of deliveries claimed per second.
-const WANTED: f64 = 10_000.0;
+const REQUIRED_RATE: f64 = 10_000.0;
 /// The number of endpoints of each account.
 const PER_ACCOUNT: u8 = 20;
 /// The most deliveries per claim, the most deliveries in flight per endpoint, and the lease, all as in the service.
@@ -36,14 +36,14 @@ const LEASE: SignedDuration = SignedDuration::from_secs(30);
 /// The largest number of queues that one search returns.
 const SEARCH_LIMIT: u32 = 1_024;
 /// The number of searches.
-const LOOKS: usize = 100;
+const SEARCHES: usize = 100;
 /// The number of queues with one delivery each, and in how many of them the delivery is due.
 const QUEUES: usize = 200_000;
 const DUE_QUEUES: usize = 100;
 /// The endpoints and deliveries that one step of the preparation creates.
-const TOGETHER: usize = 1_000;
+const STEP: usize = 1_000;
 /// The delay of the deliveries that are not due.
-const LATER: SignedDuration = SignedDuration::from_hours(1);
+const NOT_DUE_DELAY: SignedDuration = SignedDuration::from_hours(1);
 
 /// Measures claims alone, claims whose outcomes are also recorded, and the search for due queues.
 pub(super) async fn measure(
@@ -55,8 +55,8 @@ pub(super) async fn measure(
     let database = MeasuredDatabase::fresh(engine, server)?;
     let mut queue = Queue::fill(database.open().await?, claims.saturating_mul(size.rounds).saturating_mul(2)).await?;
     database.run("VACUUM ANALYZE")?;
-    database.settle()?;
-    let looks = queue.look().await?;
+    database.flush_writes()?;
+    let searches = queue.measure_searches().await?;
     let parties = parties([("caller with the store", std::process::id())], engine, server);
     let (mut claimed, mut delivered) = (Series::default(), Series::default());
     for _ in 0..size.rounds {
@@ -79,11 +79,11 @@ pub(super) async fn measure(
         grouped(&finished.to_string())
     ));
     Ok(vec![
-        judged(claimed, engine, Target::AtLeast(WANTED)),
+        with_postgres_target(claimed, engine, Target::AtLeast(REQUIRED_RATE)),
         delivered,
-        Line::new(LEVEL, engine.name(), "search for endpoints with due deliveries, 100 of 100", looks.p50_ms, " ms")
-            .waited(looks)
-            .note(format!("median of {LOOKS} searches; {} deliveries due", grouped(&queue.due.to_string()))),
+        Line::new(LEVEL, engine.name(), "search for endpoints with due deliveries, 100 of 100", searches.p50_ms, " ms")
+            .with_latency(searches)
+            .note(format!("median of {SEARCHES} searches; {} deliveries due", grouped(&queue.due.to_string()))),
         many_queues(engine, server).await?,
     ])
 }
@@ -96,21 +96,21 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
     let mut opened = 0_usize;
     while opened < QUEUES {
         let mut endpoints = Vec::new();
-        while endpoints.len() < TOGETHER {
+        while endpoints.len() < STEP {
             let account = fresh();
             endpoints.extend((0..PER_ACCOUNT).map(|slot| an_endpoint(account, slot)));
         }
         try_join_all(endpoints.iter().map(|endpoint| store.commit(steps::open_endpoint(endpoint)))).await?;
         let mut tests = Vec::new();
         for endpoint in &endpoints {
-            let at = if opened < DUE_QUEUES { now } else { now.checked_add(LATER)? };
+            let at = if opened < DUE_QUEUES { now } else { now.checked_add(NOT_DUE_DELAY)? };
             tests.push(NewDelivery { at, ..a_test_delivery(endpoint) });
             opened = opened.saturating_add(1);
         }
         store.put(tests, None).await?;
     }
     let mut waits = Latencies::default();
-    for _ in 0..LOOKS {
+    for _ in 0..SEARCHES {
         let began = Instant::now();
         let found = store.due_queues(clock::now(), None, SEARCH_LIMIT).await?;
         waits.record(began.elapsed());
@@ -118,10 +118,10 @@ async fn many_queues(engine: Engine, server: Option<&Postgres>) -> Result<Line> 
         ensure!(store.cancel_stale(LIMIT).await? == 0, "a delivery was cancelled");
     }
     store.close().await;
-    let looks = waits.percentiles();
+    let searches = waits.percentiles();
     let what = format!("search for endpoints with due deliveries, {DUE_QUEUES} of {}", grouped(&QUEUES.to_string()));
-    let note = format!("median of {LOOKS} searches; {DUE_QUEUES} deliveries due");
-    Ok(Line::new(LEVEL, engine.name(), &what, looks.p50_ms, " ms").waited(looks).note(note))
+    let note = format!("median of {SEARCHES} searches; {DUE_QUEUES} deliveries due");
+    Ok(Line::new(LEVEL, engine.name(), &what, searches.p50_ms, " ms").with_latency(searches).note(note))
 }
 
 /// The results over all rounds, either of claims alone or of claims whose outcomes are also recorded.
@@ -149,7 +149,7 @@ impl Series {
     fn line(self, engine: Engine, what: &str) -> Line {
         let rounds = Rounds::of(&self.rates);
         Line::of_rounds(LEVEL, engine.name(), what, rounds, RATE)
-            .waited(self.claims.percentiles())
+            .with_latency(self.claims.percentiles())
             .busy(mean(&self.busy))
             .note(format!("{} rounds; p50 and p99 are of one claim of at most {LIMIT} deliveries", rounds.number))
     }
@@ -178,15 +178,15 @@ impl Queue {
             }
             accounts.push(account);
         }
-        let of: Vec<_> = accounts.iter().map(|account| (*account, EventType::ChargePaid)).collect();
-        preload::events(&store, &of, number.div_ceil(usize::from(PER_ACCOUNT))).await?;
+        let pairs: Vec<_> = accounts.iter().map(|account| (*account, EventType::ChargePaid)).collect();
+        preload::events(&store, &pairs, number.div_ceil(usize::from(PER_ACCOUNT))).await?;
         Ok(Self { store, accounts, queues, now: clock::now(), due: number })
     }
 
     /// Measures the search for due queues.
-    async fn look(&self) -> Result<Percentiles> {
+    async fn measure_searches(&self) -> Result<Percentiles> {
         let mut waits = Latencies::default();
-        for _ in 0..LOOKS {
+        for _ in 0..SEARCHES {
             let began = Instant::now();
             let found = self.store.due_queues(self.now, None, SEARCH_LIMIT).await?;
             waits.record(began.elapsed());

@@ -8,20 +8,20 @@ use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::endpoints::register;
 use super::tally::Tally;
-use super::{LEVEL, MANY, judged, percentiles};
+use super::{LEVEL, MANY, percentiles, with_postgres_target};
 use crate::database::{Engine, Postgres};
 use crate::http::{Connection, Load};
 use crate::numbers::{Rounds, count, grouped};
-use crate::receiver::{Receiver, Taken};
+use crate::receiver::{ReceivedWebhooks, Receiver};
 use crate::report::{Line, Target};
 use crate::requests::{Created, creators, pay};
 use crate::service::Service;
 use crate::window::Until;
 
 /// The largest permitted latency of a webhook while the service is idle, in milliseconds.
-const AT_ONCE_MS: f64 = 100.0;
+const MAX_IDLE_MS: f64 = 100.0;
 /// The largest permitted ratio of the latency with hanging receivers to the latency without.
-const TIMES: f64 = 2.0;
+const MAX_RATIO: f64 = 2.0;
 /// The pause after each payment, so that payments do not overlap.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The number of hanging endpoints.
@@ -41,7 +41,7 @@ pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: us
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut connection = Connection::open(service.address()?).await?;
     for charge in &charges {
-        pay::judge(connection.ask(&pay::request(charge)).await?)?;
+        pay::check_answer(connection.ask(&pay::request(charge)).await?)?;
         tokio::time::sleep(PAUSE).await;
     }
     receiver.wait_for(count(payments)).await?;
@@ -53,11 +53,11 @@ pub(super) async fn idle(engine: Engine, server: Option<&Postgres>, payments: us
         "not all {payments} deliveries succeeded at the first attempt: {tally:?}"
     );
     let line = Line::new(LEVEL, engine.name(), "webhook latency without other load, p99", waits.p99_ms, " ms")
-        .waited(waits)
+        .with_latency(waits)
         .note(format!(
             "{payments} payments one by one; measured from the instant in the event, which is set before the commit"
         ));
-    Ok(judged(line, engine, Target::AtMost(AT_ONCE_MS)))
+    Ok(with_postgres_target(line, engine, Target::AtMost(MAX_IDLE_MS)))
 }
 
 /// Measures the latency of webhooks to 100 endpoints. Payments are made at a steady rate. First all endpoints answer;
@@ -75,22 +75,22 @@ pub(super) async fn among_hanging(engine: Engine, server: Option<&Postgres>, sec
     steady(&service, &mut receiver, first, 0).await?;
     let calm = steady(&service, &mut receiver, second, 0).await?;
     receiver.hang(HANGING)?;
-    let dead = steady(&service, &mut receiver, third, HANGING).await?;
-    ensure!(dead.progress.hung >= count(HANGING), "only {} attempts hung", dead.progress.hung);
+    let hanging = steady(&service, &mut receiver, third, HANGING).await?;
+    ensure!(hanging.progress.hung >= count(HANGING), "only {} attempts hung", hanging.progress.hung);
     service.kill_and_verify()?;
-    let (calm, waits) = (percentiles(calm.waits_us.concat()), percentiles(dead.waits_us.concat()));
+    let (calm, waits) = (percentiles(calm.waits_us.concat()), percentiles(hanging.waits_us.concat()));
     let what = format!("webhook latency, {HANGING} of {MANY} endpoints hang, p99 of the others");
     let line = Line::new(LEVEL, engine.name(), &what, waits.p99_ms, " ms")
         .beside("none hangs:", Rounds::of(&[calm.p99_ms]))
-        .waited(waits)
+        .with_latency(waits)
         .note(format!("{STEADY_PER_SECOND} payments per second; each event is sent to all endpoints of its account"))
         .note(format!(
             "in {seconds} s of payments {} webhooks arrived, {} requests hung",
-            grouped(&dead.progress.distinct.to_string()),
-            dead.progress.hung
+            grouped(&hanging.progress.distinct.to_string()),
+            hanging.progress.hung
         ))
         .note(format!("p50 {:.1} ms while no endpoint hung", calm.p50_ms));
-    Ok(judged(line, engine, Target::AtMost(TIMES)))
+    Ok(with_postgres_target(line, engine, Target::AtMost(MAX_RATIO)))
 }
 
 /// Creates `number` pending charges, of the first `accounts` accounts.
@@ -112,7 +112,12 @@ async fn charges(service: &Service, accounts: usize, number: usize) -> Result<Ve
 
 /// Pays the charges at a steady rate, and waits for all webhooks of answering endpoints. Returns the counts and times
 /// of these webhooks.
-async fn steady(service: &Service, receiver: &mut Receiver, charges: &[Created], hanging: usize) -> Result<Taken> {
+async fn steady(
+    service: &Service,
+    receiver: &mut Receiver,
+    charges: &[Created],
+    hanging: usize,
+) -> Result<ReceivedWebhooks> {
     let address = service.address()?;
     let every = Duration::from_secs(1).saturating_mul(u32::try_from(PAYERS)?) / u32::try_from(STEADY_PER_SECOND)?;
     let began = Instant::now();
@@ -123,7 +128,7 @@ async fn steady(service: &Service, receiver: &mut Receiver, charges: &[Created],
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         for charge in charges.iter().skip(payer).step_by(PAYERS) {
             ticks.tick().await;
-            pay::judge(connection.ask(&pay::request(charge)).await?)?;
+            pay::check_answer(connection.ask(&pay::request(charge)).await?)?;
         }
         Ok::<_, anyhow::Error>(())
     });

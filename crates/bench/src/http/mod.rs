@@ -1,5 +1,5 @@
-//! A load generator that needs little processor time. Requests are rendered in advance. Of an answer, only the status and the length are
-//! parsed.
+//! A load generator that needs little processor time. Requests are rendered in advance. Of an answer, only the status
+//! and the length are parsed.
 
 mod connection;
 mod download;

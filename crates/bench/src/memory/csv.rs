@@ -22,9 +22,9 @@ const ROWS: [usize; 3] = [10_000, 100_000, 1_000_000];
 /// The number of statements in the short run.
 const SENT_IF_QUICK: usize = 2;
 /// The required lines per second for a statement of any length, even before PostgreSQL has analyzed the tables.
-const WANTED: f64 = 50_000.0;
+const REQUIRED_RATE: f64 = 50_000.0;
 /// The interval of memory samples.
-const LOOK: Duration = Duration::from_millis(20);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
 /// The pause of the reader after the first bytes of the longest statement. If unread data accumulated in the service,
 /// memory would grow in this pause.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -36,7 +36,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, size: Run
     let lengths: Vec<usize> = ROWS.into_iter().take(sent).collect();
     let mut service = Service::prepare(engine, server)?;
     if engine == Engine::Postgres {
-        database::leave_uncounted(server, &service.database)?;
+        database::disable_autovacuum(server, &service.database)?;
     }
     seed(&service.database, &lengths).await?;
     service.launch().await?;
@@ -49,10 +49,10 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, size: Run
         let length = grouped(&rows.to_string());
         if pause == PAUSE {
             let mib = ratio(real(file.bytes), 1024.0 * 1024.0);
-            let Watched { idle, peak, .. } = file;
+            let MeasuredDownload { idle, peak, .. } = file;
             lines.push(
                 line("memory growth while a statement is sent as CSV", peak - idle, " MiB")
-                    .wanting(Target::AtMost(50.0))
+                    .with_target(Target::AtMost(50.0))
                     .note(format!("file of {length} lines and {mib:.0} MiB; memory from {idle:.1} to {peak:.1} MiB")),
             );
         }
@@ -62,7 +62,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, size: Run
                 per_second(count(rows), file.elapsed),
                 "/s",
             )
-            .wanting(Target::AtLeast(WANTED))
+            .with_target(Target::AtLeast(REQUIRED_RATE))
             .note(format!("all {length} lines arrived in {:.2} s; tables never analyzed", file.elapsed.as_secs_f64())),
         );
     }
@@ -70,7 +70,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, size: Run
 }
 
 /// A received file, and the memory of the service meanwhile.
-struct Watched {
+struct MeasuredDownload {
     bytes: u64,
     elapsed: Duration,
     idle: f64,
@@ -78,7 +78,7 @@ struct Watched {
 }
 
 /// Reads the statement of an account, and samples the memory of the service meanwhile.
-async fn read(service: &Service, number: usize, rows: usize, pause: Duration) -> Result<Watched> {
+async fn read(service: &Service, number: usize, rows: usize, pause: Duration) -> Result<MeasuredDownload> {
     let process = service.process_id()?;
     let idle = resident_mib(process)?;
     let key = service.keys.get(number).context("no key")?;
@@ -88,13 +88,13 @@ async fn read(service: &Service, number: usize, rows: usize, pause: Duration) ->
     let file = loop {
         tokio::select! {
             file = &mut file => break file?,
-            () = tokio::time::sleep(LOOK) => peak = peak.max(resident_mib(process)?),
+            () = tokio::time::sleep(SAMPLE_INTERVAL) => peak = peak.max(resident_mib(process)?),
         }
     };
     // The first line has the names of the columns.
     let sent = file.lines.saturating_sub(1);
     ensure!(sent == count(rows), "{sent} lines of {rows} arrived");
-    Ok(Watched { bytes: file.bytes, elapsed: file.elapsed, idle, peak })
+    Ok(MeasuredDownload { bytes: file.bytes, elapsed: file.elapsed, idle, peak })
 }
 
 /// Gives each of the first accounts a long statement.

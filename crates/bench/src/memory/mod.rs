@@ -46,10 +46,10 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
         Line { spread: Some((low, high)), ..line }
     };
     let mut lines = vec![
-        start("time from start until ready, migrated database", empty).wanting(Target::AtMost(300.0)),
+        start("time from start until ready, migrated database", empty).with_target(Target::AtMost(300.0)),
         start("time from start until ready, 20,000 charges in the sandbox", full),
-        line("memory when idle, with the sandbox", idle, " MiB").wanting(Target::AtMost(60.0)),
-        line("memory after 20,000 charges from 64 callers", worked, " MiB").wanting(Target::AtMost(200.0)),
+        line("memory when idle, with the sandbox", idle, " MiB").with_target(Target::AtMost(60.0)),
+        line("memory after 20,000 charges from 64 callers", worked, " MiB").with_target(Target::AtMost(200.0)),
     ];
     lines.extend(csv::measure(engine, server, size).await?);
     Ok(lines)

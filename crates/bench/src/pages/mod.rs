@@ -49,6 +49,6 @@ async fn compare<L>(what: &str, engine: Engine, lists: &[L; 2], read: impl Async
     let [short, long] = waits.map(Latencies::percentiles);
     Ok(Line::new(LEVEL, engine.name(), what, long.p50_ms, " ms")
         .beside("list of 1,000 rows:", Rounds::of(&[short.p50_ms]))
-        .wanting(Target::AtMost(1.5))
-        .waited(long))
+        .with_target(Target::AtMost(1.5))
+        .with_latency(long))
 }

@@ -28,7 +28,7 @@ pub(super) async fn measure(engine: Engine, server: Option<&Postgres>, long: usi
     let ids: Arc<dyn IdGenerator> = Arc::<Calendar>::clone(&calendar);
     let persistence = database.open_with(ids).await?;
     if engine == Engine::Postgres {
-        database::leave_uncounted(server, database.url())?;
+        database::disable_autovacuum(server, database.url())?;
     }
     let lists = [filled(&persistence, &calendar, SHORT).await?, filled(&persistence, &calendar, long).await?];
     let mut lines = Vec::new();

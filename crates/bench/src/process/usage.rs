@@ -22,10 +22,10 @@ pub struct Cores {
 /// Returns the mean use of each party over all rounds. All rounds must have the same parties in the same order.
 #[must_use]
 pub fn mean(rounds: &[Vec<Cores>]) -> Vec<Cores> {
-    let of = |index: usize| rounds.iter().filter_map(move |round| round.get(index)).map(|busy| busy.cores);
+    let uses_of = |index: usize| rounds.iter().filter_map(move |round| round.get(index)).map(|busy| busy.cores);
     let first = rounds.first().into_iter().flatten().enumerate();
     first
-        .map(|(index, busy)| Cores { who: busy.who, cores: of(index).sum::<f64>() / real(count(rounds.len())) })
+        .map(|(index, busy)| Cores { who: busy.who, cores: uses_of(index).sum::<f64>() / real(count(rounds.len())) })
         .collect()
 }
 

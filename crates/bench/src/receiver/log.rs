@@ -34,7 +34,7 @@ pub struct Progress {
 
 /// The counts and times of all webhooks since the last `take`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct ReceivedWebhooks {
     /// The counts.
     pub progress: Progress,
     /// For each endpoint: the time from each event's instant to its first arrival, in microseconds.
@@ -70,7 +70,7 @@ impl Log {
     ///
     /// # Errors
     /// If a text is not a signing secret.
-    pub fn trust(&mut self, secrets: &[String]) -> Result<()> {
+    pub fn set_secrets(&mut self, secrets: &[String]) -> Result<()> {
         for (endpoint, secret) in self.endpoints.iter_mut().zip(secrets) {
             endpoint.webhook = Some(Webhook::new(secret)?);
         }
@@ -89,16 +89,16 @@ impl Log {
     }
 
     /// Returns the counts and times of the webhooks, and clears them.
-    pub fn take(&mut self) -> Taken {
+    pub fn take(&mut self) -> ReceivedWebhooks {
         let waits_us = self.endpoints.iter_mut().map(|endpoint| {
             endpoint.seen.clear();
             std::mem::take(&mut endpoint.waits_us)
         });
-        Taken { waits_us: waits_us.collect(), progress: std::mem::take(&mut self.progress) }
+        ReceivedWebhooks { waits_us: waits_us.collect(), progress: std::mem::take(&mut self.progress) }
     }
 
-    /// Returns whether the endpoint hangs. If so, counts the request as hung.
-    pub const fn leaves_waiting(&mut self, place: usize) -> bool {
+    /// Counts the request as hung if its endpoint hangs. Returns whether the endpoint hangs.
+    pub const fn count_if_hanging(&mut self, place: usize) -> bool {
         if place < self.hanging {
             self.progress.hung = self.progress.hung.saturating_add(1);
         }
@@ -176,18 +176,18 @@ mod tests {
         let mut log = Log::new(1);
         let good = signed(SECRET, clock::now().as_second());
         assert!(!receive(&mut log, &good), "without a secret no webhook is accepted");
-        assert!(log.trust(&[SECRET.to_owned()]).is_ok());
+        assert!(log.set_secrets(&[SECRET.to_owned()]).is_ok());
         assert!(receive(&mut log, &good) && receive(&mut log, &good));
         let progress =
             Progress { distinct: 1, arrived: 2, first_at_us: 3_000_000, last_at_us: 3_000_000, ..Progress::default() };
-        assert_eq!(log.take(), Taken { progress, waits_us: vec![vec![2_000_000]] });
-        assert_eq!(log.take(), Taken { progress: Progress::default(), waits_us: vec![vec![]] });
+        assert_eq!(log.take(), ReceivedWebhooks { progress, waits_us: vec![vec![2_000_000]] });
+        assert_eq!(log.take(), ReceivedWebhooks { progress: Progress::default(), waits_us: vec![vec![]] });
     }
 
     #[test]
     fn foreign_or_old_signature_is_refused() {
         let mut log = Log::new(1);
-        assert!(log.trust(&[SECRET.to_owned()]).is_ok());
+        assert!(log.set_secrets(&[SECRET.to_owned()]).is_ok());
         let now_s = clock::now().as_second();
         let other = SECRET.replace("whsec_A", "whsec_B");
         assert!(!receive(&mut log, &signed(&other, now_s)));
@@ -198,7 +198,7 @@ mod tests {
     fn first_endpoints_hang() {
         let mut log = Log::new(2);
         log.hang(1);
-        assert_eq!([log.leaves_waiting(0), log.leaves_waiting(1)], [true, false]);
+        assert_eq!([log.count_if_hanging(0), log.count_if_hanging(1)], [true, false]);
         assert_eq!(log.progress().hung, 1);
     }
 }

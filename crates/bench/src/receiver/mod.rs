@@ -5,7 +5,7 @@ mod log;
 mod serve;
 mod wire;
 
-pub use log::{Progress, Taken};
+pub use log::{Progress, ReceivedWebhooks};
 pub use serve::serve;
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -21,16 +21,16 @@ use crate::process::Running;
 /// The subcommand that runs the receivers in their own process.
 pub const SUBCOMMAND: &str = "receiver";
 /// The pause between two reads of the counts while a method waits for webhooks.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_PAUSE: Duration = Duration::from_millis(10);
 /// The longest wait for the next webhook. If an outcome is lost, the delivery is sent again after its lease, which is
 /// shorter.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A command to the process of the receivers: one line of JSON, which is answered with one line.
 #[derive(Debug, Serialize, Deserialize)]
-enum Order {
+enum ReceiverCommand {
     /// Sets the secrets of the endpoints, in order.
-    Trust(Vec<String>),
+    SetSecrets(Vec<String>),
     /// Makes this number of endpoints hang, from the first on.
     Hang(usize),
     /// Returns the counts.
@@ -42,7 +42,7 @@ enum Order {
 /// The process of the receivers, which ends when dropped.
 pub struct Receiver {
     process: Running,
-    orders: ChildStdin,
+    commands: ChildStdin,
     answers: BufReader<ChildStdout>,
     ports: Vec<u16>,
 }
@@ -56,8 +56,8 @@ impl Receiver {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(SUBCOMMAND).args(["--endpoints", &endpoints.to_string()]);
         let mut process = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::piped()))?;
-        let (orders, answers) = process.pipes()?;
-        let mut receiver = Self { process, orders, answers, ports: Vec::new() };
+        let (commands, answers) = process.pipes()?;
+        let mut receiver = Self { process, commands, answers, ports: Vec::new() };
         receiver.ports = receiver.answer()?;
         ensure!(receiver.ports.len() == endpoints, "{} of {endpoints} endpoints listen", receiver.ports.len());
         Ok(receiver)
@@ -79,8 +79,8 @@ impl Receiver {
     ///
     /// # Errors
     /// If the process has ended, or a text is not a signing secret.
-    pub fn trust(&mut self, secrets: Vec<String>) -> Result<()> {
-        self.ask(&Order::Trust(secrets))
+    pub fn set_secrets(&mut self, secrets: Vec<String>) -> Result<()> {
+        self.ask(&ReceiverCommand::SetSecrets(secrets))
     }
 
     /// Makes the first `endpoints` endpoints hang: they answer no request.
@@ -88,7 +88,7 @@ impl Receiver {
     /// # Errors
     /// If the process has ended.
     pub fn hang(&mut self, endpoints: usize) -> Result<()> {
-        self.ask(&Order::Hang(endpoints))
+        self.ask(&ReceiverCommand::Hang(endpoints))
     }
 
     /// Returns the counts.
@@ -96,17 +96,17 @@ impl Receiver {
     /// # Errors
     /// If the process has ended, or an invalid request arrived.
     pub fn progress(&mut self) -> Result<Progress> {
-        judged(self.ask(&Order::Progress)?)
+        ensure_all_valid(self.ask(&ReceiverCommand::Progress)?)
     }
 
     /// Returns the counts and times of the webhooks since the last call.
     ///
     /// # Errors
     /// As [`Receiver::progress`].
-    pub fn take(&mut self) -> Result<Taken> {
-        let taken: Taken = self.ask(&Order::Take)?;
-        judged(taken.progress.clone())?;
-        Ok(taken)
+    pub fn take(&mut self) -> Result<ReceivedWebhooks> {
+        let received: ReceivedWebhooks = self.ask(&ReceiverCommand::Take)?;
+        ensure_all_valid(received.progress.clone())?;
+        Ok(received)
     }
 
     /// Waits until the first webhook is verified.
@@ -117,7 +117,7 @@ impl Receiver {
         let since = Instant::now();
         while self.progress()?.distinct == 0 {
             ensure!(since.elapsed() < TIMEOUT, "no webhook arrived");
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_PAUSE).await;
         }
         Ok(())
     }
@@ -140,13 +140,13 @@ impl Receiver {
             if since.elapsed() > TIMEOUT {
                 bail!("no further webhook arrived after {best} of {distinct}");
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_PAUSE).await;
         }
     }
 
-    fn ask<T: DeserializeOwned>(&mut self, order: &Order) -> Result<T> {
-        let line = serde_json::to_string(order)?;
-        writeln!(self.orders, "{line}").context("the receivers accept no orders")?;
+    fn ask<T: DeserializeOwned>(&mut self, command: &ReceiverCommand) -> Result<T> {
+        let line = serde_json::to_string(command)?;
+        writeln!(self.commands, "{line}").context("the receivers accept no orders")?;
         self.answer()
     }
 
@@ -157,7 +157,8 @@ impl Receiver {
     }
 }
 
-fn judged(progress: Progress) -> Result<Progress> {
+/// Returns the counts if no invalid request arrived.
+fn ensure_all_valid(progress: Progress) -> Result<Progress> {
     match progress.first_wrong {
         None => Ok(progress),
         Some(first) => bail!("{} requests were not webhooks of this service; first: {first}", progress.wrong),

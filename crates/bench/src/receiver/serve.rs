@@ -9,15 +9,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
 use super::log::Log;
-use super::{Order, wire};
+use super::{ReceiverCommand, wire};
 use crate::clock;
 
-const TAKEN: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok";
-const REFUSED: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+const OK_RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok";
+const BAD_REQUEST_RESPONSE: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
 type Shared = Arc<Mutex<Log>>;
 
-/// Prints the ports. Then serves, and reads orders from the standard input, until that input ends.
+/// Prints the ports. Then serves, and reads commands from the standard input, until that input ends.
 ///
 /// # Errors
 /// If a port cannot be opened.
@@ -32,40 +32,40 @@ pub fn serve(endpoints: usize) -> Result<()> {
             ports.push(listener.local_addr()?.port());
             tokio::spawn(listen(listener, place, Arc::clone(&log)));
         }
-        say(&serde_json::to_string(&ports)?)?;
+        print_line(&serde_json::to_string(&ports)?)?;
         std::thread::spawn(move || {
-            // Without orders the process has no purpose, so an error also ends it.
-            let _ = obey(&log);
+            // Without commands the process has no purpose, so an error also ends it.
+            let _ = answer_commands(&log);
             let _ = end.send(());
         });
         ended.await.context("the thread that reads orders ended")
     })
 }
 
-/// Reads orders from the standard input and answers them, until the input ends.
-fn obey(log: &Shared) -> Result<()> {
+/// Reads commands from the standard input and answers them, until the input ends.
+fn answer_commands(log: &Shared) -> Result<()> {
     for line in std::io::stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?)? {
-            Order::Trust(secrets) => {
-                lock(log).trust(&secrets)?;
+            ReceiverCommand::SetSecrets(secrets) => {
+                lock(log).set_secrets(&secrets)?;
                 "null".to_owned()
             }
-            Order::Hang(endpoints) => {
+            ReceiverCommand::Hang(endpoints) => {
                 lock(log).hang(endpoints);
                 "null".to_owned()
             }
-            Order::Progress => serde_json::to_string(&lock(log).progress())?,
-            Order::Take => {
-                let taken = lock(log).take();
-                serde_json::to_string(&taken)?
+            ReceiverCommand::Progress => serde_json::to_string(&lock(log).progress())?,
+            ReceiverCommand::Take => {
+                let received = lock(log).take();
+                serde_json::to_string(&received)?
             }
         };
-        say(&answer)?;
+        print_line(&answer)?;
     }
     Ok(())
 }
 
-fn say(line: &str) -> Result<()> {
+fn print_line(line: &str) -> Result<()> {
     let mut output = std::io::stdout().lock();
     writeln!(output, "{line}")?;
     Ok(output.flush()?)
@@ -85,20 +85,20 @@ async fn answer(mut stream: TcpStream, place: usize, log: &Shared) -> Result<()>
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(4 * 1024);
     while stream.read_buf(&mut buffer).await? > 0 {
-        let taken = match wire::read(&buffer) {
+        let received_length = match wire::read(&buffer) {
             Ok(None) => continue,
-            Ok(Some(_)) if lock(log).leaves_waiting(place) => return wait_for_end(stream).await,
+            Ok(Some(_)) if lock(log).count_if_hanging(place) => return wait_for_end(stream).await,
             Ok(Some(hook)) => lock(log).receive(place, &hook, clock::now_us()).map(|()| hook.length),
             Err(error) => Err(error),
         };
-        match taken {
+        match received_length {
             Ok(length) => {
-                stream.write_all(TAKEN).await?;
+                stream.write_all(OK_RESPONSE).await?;
                 buffer.drain(..length);
             }
             Err(error) => {
                 lock(log).refuse(&error);
-                return Ok(stream.write_all(REFUSED).await?);
+                return Ok(stream.write_all(BAD_REQUEST_RESPONSE).await?);
             }
         }
     }

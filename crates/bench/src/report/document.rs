@@ -13,7 +13,7 @@ const END: &str = "<!-- figures end -->";
 /// Replaces the text between the marks.
 ///
 /// # Errors
-/// An error if the page cannot be read or written, or has no marks.
+/// If the page cannot be read or written, or has no marks.
 pub fn write_into(page: &Path, report: &Report) -> Result<()> {
     let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
     let replaced = replace(&text, &figures(report)).with_context(|| format!("{} has no marks", page.display()))?;

@@ -122,13 +122,13 @@ impl Line {
 
     /// Adds the target.
     #[must_use]
-    pub fn wanting(self, target: Target) -> Self {
+    pub fn with_target(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
     }
 
     /// Adds the waits of callers.
     #[must_use]
-    pub fn waited(self, latency: Percentiles) -> Self {
+    pub fn with_latency(self, latency: Percentiles) -> Self {
         Self { latency: Some(latency), ..self }
     }
 
@@ -154,10 +154,10 @@ impl Line {
     /// Returns whether the target is met. Returns `None` without a target.
     #[must_use]
     pub fn verdict(&self) -> Option<bool> {
-        let judged = self.ratio().unwrap_or(self.value);
+        let compared = self.ratio().unwrap_or(self.value);
         self.target.map(|target| match target {
-            Target::AtLeast(least) => judged >= least,
-            Target::AtMost(most) => judged <= most,
+            Target::AtLeast(least) => compared >= least,
+            Target::AtMost(most) => compared <= most,
         })
     }
 }
@@ -175,10 +175,10 @@ mod tests {
         let beside = |value| line(value).beside("pgbench", Rounds::of(&[100.0]));
         for (line, expected) in [
             (line(5.0), None),
-            (line(5.0).wanting(Target::AtLeast(5.0)), Some(true)),
-            (line(5.0).wanting(Target::AtMost(4.9)), Some(false)),
-            (beside(800.0).wanting(Target::AtLeast(8.0)), Some(true)),
-            (beside(799.0).wanting(Target::AtLeast(8.0)), Some(false)),
+            (line(5.0).with_target(Target::AtLeast(5.0)), Some(true)),
+            (line(5.0).with_target(Target::AtMost(4.9)), Some(false)),
+            (beside(800.0).with_target(Target::AtLeast(8.0)), Some(true)),
+            (beside(799.0).with_target(Target::AtLeast(8.0)), Some(false)),
         ] {
             assert_eq!(line.verdict(), expected, "{line:?}");
         }

@@ -56,12 +56,12 @@ fn row(line: &Line) -> [String; 8] {
             format!("{} {}", beside.what, figure(beside.value, beside.spread, line.unit))
         }),
         line.ratio().map_or_else(String::new, |ratio| format!("{ratio:.2}")),
-        line.target.map_or_else(String::new, |target| wanted(target, line)),
+        line.target.map_or_else(String::new, |target| target_text(target, line)),
         verdict.to_owned(),
     ]
 }
 
-fn wanted(target: Target, line: &Line) -> String {
+fn target_text(target: Target, line: &Line) -> String {
     let unit = if line.beside.is_some() { " times" } else { line.unit };
     match target {
         Target::AtLeast(least) => format!("≥ {}{unit}", number(least)),
@@ -117,8 +117,8 @@ mod tests {
     fn table_shows_missed_targets_and_waits() {
         let line = Line::of_rounds("store", "postgres", "creations", Rounds::of(&[800.0, 1_000.0]), "/s")
             .beside("pgbench", Rounds::of(&[100.0]))
-            .wanting(Target::AtLeast(10.0))
-            .waited(Percentiles { p50_ms: 2.0, p99_ms: 6.55 })
+            .with_target(Target::AtLeast(10.0))
+            .with_latency(Percentiles { p50_ms: 2.0, p99_ms: 6.55 })
             .note("3 rounds");
         let text = table(&[line]);
         let last = text.lines().nth(2).unwrap_or_default();

@@ -14,7 +14,7 @@ const START: &[u8] = br#"{"id":""#;
 /// different external ids.
 const MOST_CALLERS: usize = 512;
 /// The largest number of requests of a caller in one load. Each caller has this many external ids of its own.
-const ROOM: u64 = 100_000_000;
+const IDS_PER_CALLER: u64 = 100_000_000;
 const BODY: &str = r#"{"amount":10.50,"description":"two coffees and a cake","payer_name":"Ana Souza","payer_document":"12345678909","expires_in":3600,"external_id":"order-############"}"#;
 
 /// A created charge, with the key of its account.
@@ -68,7 +68,7 @@ pub fn creators_of(keys: &[String], round: u64, callers: usize) -> Vec<Create> {
             Create {
                 template: Template::new(post("/v1/charges", key, "order-############", BODY)),
                 key: Arc::clone(key),
-                next: caller.saturating_mul(ROOM),
+                next: caller.saturating_mul(IDS_PER_CALLER),
                 created: Vec::new(),
             }
         })

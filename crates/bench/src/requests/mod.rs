@@ -54,13 +54,13 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
         let scripts = creations.add(metered(&parties, load).await?);
         created.extend(scripts.into_iter().flat_map(|script: Create| script.created));
     }
-    let wanted = if size.quick { PAID_IF_QUICK } else { PAID };
-    if let Some(missing) = wanted.checked_sub(created.len()).filter(|missing| *missing > 0) {
+    let paid_charges = if size.quick { PAID_IF_QUICK } else { PAID };
+    if let Some(missing) = paid_charges.checked_sub(created.len()).filter(|missing| *missing > 0) {
         let scripts = creators(&service.keys, count(size.rounds));
         let outcome = Load { address, scripts, until: Until::Calls(count(missing)) }.run().await?.clean()?;
         created.extend(outcome.scripts.into_iter().flat_map(|script| script.created));
     }
-    let paid: Vec<_> = created.iter().take(wanted).cloned().collect();
+    let paid: Vec<_> = created.iter().take(paid_charges).cloned().collect();
     let paid = Arc::new(paid);
     let paying = Load { address, scripts: pay::payers(&paid), until: Until::Calls(count(paid.len())) };
     let (paying, pay_busy) = metered(&parties, paying).await?;
@@ -85,15 +85,15 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
         .note(format!("all {} answers were 201, and their charges are stored", grouped(&stored.to_string())));
     Ok(vec![
         match engine {
-            Engine::Postgres => creations.wanting(Target::AtLeast(ALL_OF_PIX)),
+            Engine::Postgres => creations.with_target(Target::AtLeast(ALL_OF_PIX)),
             Engine::Sqlite => creations,
         },
         paying_line(engine, paying, pay_busy),
         reads
             .line(engine, "GET /v1/charges/{id}, 64 connections")
             .beside("bare handler", Rounds::of(&bare.rates))
-            .wanting(Target::AtLeast(0.4))
-            .note(format!("{} paid charges in turn, {bytes} bytes each", grouped(&wanted.to_string())))
+            .with_target(Target::AtLeast(0.4))
+            .note(format!("{} paid charges in turn, {bytes} bytes each", grouped(&paid_charges.to_string())))
             .note(format!("cores busy in the rounds of the bare handler: {}", busy_text(&mean(&bare.busy)))),
     ])
 }
@@ -117,7 +117,7 @@ impl Series {
     fn line(self, engine: Engine, what: &str) -> Line {
         let rounds = Rounds::of(&self.rates);
         Line::of_rounds(LEVEL, engine.name(), what, rounds, RATE)
-            .waited(self.latencies.percentiles())
+            .with_latency(self.latencies.percentiles())
             .busy(mean(&self.busy))
             .note(format!("{} rounds", rounds.number))
     }
@@ -126,7 +126,7 @@ impl Series {
 fn paying_line<S>(engine: Engine, paying: Outcome<S>, busy: Vec<Cores>) -> Line {
     let rate = paying.rate();
     let what = "POST /v1/sandbox/charges/{id}/pay, until the credit";
-    Line::new(LEVEL, engine.name(), what, rate, RATE).waited(paying.latencies.percentiles()).busy(busy)
+    Line::new(LEVEL, engine.name(), what, rate, RATE).with_latency(paying.latencies.percentiles()).busy(busy)
 }
 
 /// Returns the processor use as a text.

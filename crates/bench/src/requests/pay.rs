@@ -22,7 +22,7 @@ pub fn request(charge: &Created) -> Vec<u8> {
 ///
 /// # Errors
 /// The status and the body of any other answer.
-pub fn judge(answer: Answer<'_>) -> Result<()> {
+pub fn check_answer(answer: Answer<'_>) -> Result<()> {
     ensure!(answer.status == 200, "{}: {}", answer.status, String::from_utf8_lossy(answer.body));
     let paid = answer.body.windows(PAID.len()).any(|window| window == PAID);
     ensure!(paid, "not paid: {}", String::from_utf8_lossy(answer.body));
@@ -52,6 +52,6 @@ impl Script for Pay {
     }
 
     fn answer(&mut self, answer: Answer<'_>) -> Result<()> {
-        judge(answer)
+        check_answer(answer)
     }
 }

@@ -20,8 +20,8 @@ pub struct Read {
 pub fn readers(charges: &[Created]) -> Vec<Read> {
     let requests = charges.iter().map(|charge| (get(&charge.path(), &charge.key), charge.clone()));
     let requests: Arc<Vec<_>> = Arc::new(requests.collect());
-    let apart = charges.len().div_ceil(CALLERS);
-    (0..CALLERS).map(|number| Read { requests: Arc::clone(&requests), at: number.saturating_mul(apart) }).collect()
+    let distance = charges.len().div_ceil(CALLERS);
+    (0..CALLERS).map(|number| Read { requests: Arc::clone(&requests), at: number.saturating_mul(distance) }).collect()
 }
 
 impl Script for Read {

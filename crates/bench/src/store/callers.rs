@@ -14,9 +14,9 @@ use crate::window::{Until, Window};
 
 /// The result of the callers.
 #[derive(Debug)]
-pub struct Called<T> {
-    /// The result of each call, also of calls that ended outside the counted time.
-    pub gave: Vec<T>,
+pub struct CallResults<T> {
+    /// The value that each call returned, also of calls that ended outside the counted time.
+    pub returned: Vec<T>,
     /// The number of calls that ended in the counted time.
     pub measured: u64,
     /// The counted time: the load without its warm-up.
@@ -25,7 +25,7 @@ pub struct Called<T> {
     pub latencies: Latencies,
 }
 
-impl<T> Called<T> {
+impl<T> CallResults<T> {
     /// Returns the counted calls per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
@@ -37,7 +37,7 @@ impl<T> Called<T> {
 ///
 /// # Errors
 /// The first error of a step.
-pub async fn call<T, F>(until: Until, step: impl Fn(u64) -> F + Send + Sync + 'static) -> Result<Called<T>>
+pub async fn call<T, F>(until: Until, step: impl Fn(u64) -> F + Send + Sync + 'static) -> Result<CallResults<T>>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send,
@@ -51,10 +51,11 @@ where
         })
         .collect();
     let ran = try_join_all(tasks).await.context("a caller")?;
-    let mut sum = Called { gave: Vec::new(), measured: 0, elapsed: window.elapsed(), latencies: Latencies::default() };
+    let mut sum =
+        CallResults { returned: Vec::new(), measured: 0, elapsed: window.elapsed(), latencies: Latencies::default() };
     for one in ran {
-        let (gave, measured, latencies) = one?;
-        sum.gave.extend(gave);
+        let (returned, measured, latencies) = one?;
+        sum.returned.extend(returned);
         sum.measured = sum.measured.saturating_add(measured);
         sum.latencies.merge(latencies);
     }
@@ -65,10 +66,10 @@ async fn caller<T, F: Future<Output = Result<T>>>(
     window: &Window,
     step: &impl Fn(u64) -> F,
 ) -> Result<(Vec<T>, u64, Latencies)> {
-    let (mut gave, mut measured, mut latencies) = (Vec::new(), 0_u64, Latencies::default());
+    let (mut returned, mut measured, mut latencies) = (Vec::new(), 0_u64, Latencies::default());
     let mut began = Instant::now();
     while let Some(number) = window.next(began) {
-        gave.push(step(number).await?);
+        returned.push(step(number).await?);
         let ended = Instant::now();
         if window.counts(ended) {
             measured = measured.saturating_add(1);
@@ -76,5 +77,5 @@ async fn caller<T, F: Future<Output = Result<T>>>(
         }
         began = ended;
     }
-    Ok((gave, measured, latencies))
+    Ok((returned, measured, latencies))
 }

@@ -21,7 +21,7 @@ use crate::process::{Cores, Meter, mean};
 use crate::report::{Line, Target};
 use crate::run_size::RunSize;
 use crate::window::Until;
-use callers::Called;
+use callers::CallResults;
 use ours::Ours;
 use pgbench::Pgbench;
 
@@ -46,11 +46,11 @@ struct Series {
 }
 
 impl Series {
-    fn add<T>(&mut self, (called, busy): (Called<T>, Vec<Cores>)) -> Vec<T> {
-        self.ours.push(called.rate());
-        self.latencies.merge(called.latencies);
+    fn add<T>(&mut self, (calls, busy): (CallResults<T>, Vec<Cores>)) -> Vec<T> {
+        self.ours.push(calls.rate());
+        self.latencies.merge(calls.latencies);
         self.busy.push(busy);
-        called.gave
+        calls.returned
     }
 
     fn beside(&mut self, rate: Option<Result<f64>>) -> Result<()> {
@@ -61,7 +61,7 @@ impl Series {
     fn line(self, engine: Engine, what: &str, target: Option<Target>) -> Line {
         let rounds = Rounds::of(&self.ours);
         let ours = Line::of_rounds(LEVEL, engine.name(), what, rounds, RATE)
-            .waited(self.latencies.percentiles())
+            .with_latency(self.latencies.percentiles())
             .busy(mean(&self.busy))
             .note(format!("{} rounds", rounds.number));
         if self.theirs.is_empty() {
@@ -69,7 +69,7 @@ impl Series {
         }
         let beside = ours.beside("pgbench", Rounds::of(&self.theirs));
         match target {
-            Some(target) => beside.wanting(target),
+            Some(target) => beside.with_target(target),
             None => beside,
         }
     }
@@ -102,17 +102,17 @@ async fn charges(engine: Engine, server: Option<&Postgres>, size: RunSize) -> Re
     let payments = if size.quick { PAYMENTS_IF_QUICK } else { PAYMENTS_PER_SECOND };
     let payments = usize::try_from(size.seconds.saturating_mul(payments))?;
     for _ in 0..size.rounds {
-        place.settle()?;
+        place.flush_writes()?;
         create.add(metered(&parties, ours.create(until)).await?);
         create.beside(theirs.as_mut().map(Pgbench::create))?;
-        place.settle()?;
+        place.flush_writes()?;
         let opened = open.add(metered(&parties, ours.open(until)).await?);
         open.beside(theirs.as_mut().map(Pgbench::open))?;
-        place.settle()?;
+        place.flush_writes()?;
         issue.add(metered(&parties, ours.issue(opened)).await?);
         issue.beside(theirs.as_mut().map(Pgbench::issue))?;
         let waiting = ours.waiting(payments).await?;
-        place.settle()?;
+        place.flush_writes()?;
         confirm.add(metered(&parties, ours.confirm(waiting)).await?);
         confirm.beside(theirs.as_mut().map(Pgbench::confirm))?;
     }
@@ -140,9 +140,9 @@ fn parties(server: Option<&Postgres>) -> Vec<(&'static str, u32)> {
 /// Runs a load. Returns its result, and the processor use of `parties` during the load.
 async fn metered<T>(
     parties: &[(&'static str, u32)],
-    load: impl Future<Output = Result<Called<T>>>,
-) -> Result<(Called<T>, Vec<Cores>)> {
+    load: impl Future<Output = Result<CallResults<T>>>,
+) -> Result<(CallResults<T>, Vec<Cores>)> {
     let meter = Meter::start(parties)?;
-    let called = load.await?;
-    Ok((called, meter.stop()?))
+    let calls = load.await?;
+    Ok((calls, meter.stop()?))
 }

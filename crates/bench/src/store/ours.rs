@@ -10,7 +10,7 @@ use cais_ports::{ChangeSet, ChargeQueries as _, Maintenance as _, PageRequest, S
 use cais_testkit::builders::{fresh, in_status};
 use futures_util::future::try_join_all;
 
-use super::callers::{Called, call};
+use super::callers::{CallResults, call};
 use super::changes;
 use crate::numbers::{count, grouped};
 use crate::window::Until;
@@ -47,9 +47,9 @@ impl Ours {
     ///
     /// # Errors
     /// If a commit is refused.
-    pub async fn create(&mut self, until: Until) -> Result<Called<()>> {
+    pub async fn create(&mut self, until: Until) -> Result<CallResults<()>> {
         let (store, accounts) = (self.store.clone(), Arc::clone(&self.accounts));
-        let called = call(until, move |number| {
+        let calls = call(until, move |number| {
             let (store, account) = (store.clone(), account(&accounts, number));
             async move {
                 let charge = changes::new_charge(account?);
@@ -58,15 +58,15 @@ impl Ours {
             }
         })
         .await?;
-        self.created = self.created.saturating_add(count(called.gave.len()));
-        Ok(called)
+        self.created = self.created.saturating_add(count(calls.returned.len()));
+        Ok(calls)
     }
 
     /// Runs only commit 1 of creations. Returns the created charges for [`Self::issue`].
     ///
     /// # Errors
     /// If a commit is refused.
-    pub async fn open(&self, until: Until) -> Result<Called<Charge>> {
+    pub async fn open(&self, until: Until) -> Result<CallResults<Charge>> {
         let (store, accounts) = (self.store.clone(), Arc::clone(&self.accounts));
         call(until, move |number| {
             let (store, account) = (store.clone(), account(&accounts, number));
@@ -83,10 +83,10 @@ impl Ours {
     ///
     /// # Errors
     /// If a commit is refused.
-    pub async fn issue(&mut self, opened: Vec<Charge>) -> Result<Called<()>> {
-        let called = each(&self.store, opened, changes::issue).await?;
-        self.created = self.created.saturating_add(count(called.gave.len()));
-        Ok(called)
+    pub async fn issue(&mut self, opened: Vec<Charge>) -> Result<CallResults<()>> {
+        let calls = each(&self.store, opened, changes::issue).await?;
+        self.created = self.created.saturating_add(count(calls.returned.len()));
+        Ok(calls)
     }
 
     /// Inserts `payments` pending charges, and returns them for [`Self::confirm`].
@@ -104,10 +104,10 @@ impl Ours {
     ///
     /// # Errors
     /// If a commit is refused.
-    pub async fn confirm(&mut self, waiting: Vec<Charge>) -> Result<Called<()>> {
-        let called = each(&self.store, waiting, changes::confirm).await?;
-        self.confirmed = self.confirmed.saturating_add(count(called.gave.len()));
-        Ok(called)
+    pub async fn confirm(&mut self, waiting: Vec<Charge>) -> Result<CallResults<()>> {
+        let calls = each(&self.store, waiting, changes::confirm).await?;
+        self.confirmed = self.confirmed.saturating_add(count(calls.returned.len()));
+        Ok(calls)
     }
 
     /// Rebuilds the ledger, and compares the numbers of rows with those of creations and payments. Returns both numbers
@@ -143,7 +143,7 @@ async fn each(
     store: &Persistence,
     charges: Vec<Charge>,
     change: impl Fn(&Charge) -> ChangeSet + Send + Sync + Copy + 'static,
-) -> Result<Called<()>> {
+) -> Result<CallResults<()>> {
     let store = store.clone();
     let until = Until::Calls(count(charges.len()));
     let charges = Arc::new(charges);

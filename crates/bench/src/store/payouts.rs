@@ -8,7 +8,7 @@ use cais_persistence::Persistence;
 use cais_ports::{BalanceQueries as _, Balances, Maintenance as _, PageRequest, PayoutQueries as _};
 use cais_testkit::builders::fresh;
 
-use super::callers::{Called, call};
+use super::callers::{CallResults, call};
 use super::ours::{PAGE, commit};
 use super::payout_changes::{AMOUNT, FEE, FUNDS, complete, fund, hold, new_payout};
 use super::pgbench::Pgbench;
@@ -41,7 +41,7 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     }
     let mut series = Series::default();
     for _ in 0..size.rounds {
-        database.settle()?;
+        database.flush_writes()?;
         series.add(metered(&parties(server), ours.pay_out(Until::seconds(size.seconds))).await?);
         series.beside(theirs.as_mut().map(Pgbench::pay_out))?;
     }
@@ -67,9 +67,9 @@ impl Payouts {
     }
 
     /// Runs payouts. Each payout makes both commits, one after the other.
-    async fn pay_out(&mut self, until: Until) -> Result<Called<()>> {
+    async fn pay_out(&mut self, until: Until) -> Result<CallResults<()>> {
         let (store, hot) = (self.store.clone(), self.hot);
-        let called = call(until, move |_| {
+        let calls = call(until, move |_| {
             let store = store.clone();
             async move {
                 let payout = new_payout(hot);
@@ -78,8 +78,8 @@ impl Payouts {
             }
         })
         .await?;
-        self.sent = self.sent.saturating_add(count(called.gave.len()));
-        Ok(called)
+        self.sent = self.sent.saturating_add(count(calls.returned.len()));
+        Ok(calls)
     }
 
     /// Rebuilds the ledger, and compares rows and balances with the number of payouts. Returns the number in a text for

@@ -62,11 +62,11 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
         parties.push(("postgres", server.process_id()));
     }
     institution.slow_down(LATENCY_MS).await?;
-    let target = |line: Line, target| if matches!(engine, Engine::Postgres) { line.wanting(target) } else { line };
+    let target = |line: Line, target| if matches!(engine, Engine::Postgres) { line.with_target(target) } else { line };
 
-    let wanted = if size.quick { PAID_IF_QUICK } else { PAID };
+    let without_pauses = if size.quick { PAID_IF_QUICK } else { PAID };
     let steady = usize::try_from(u64::from(STEADY_RATE).saturating_mul(STEADY_S))?;
-    let all = count(wanted.saturating_add(steady));
+    let all = count(without_pauses.saturating_add(steady));
     let meter = Meter::start(&parties)?;
     let load = Load { address, scripts: creators_of(&service.keys, 0, CALLERS), until: Until::Calls(all) };
     let creations = load.run().await?.clean()?;
@@ -74,10 +74,11 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     let rate = creations.rate();
     let mut created: Vec<Created> = creations.scripts.into_iter().flat_map(|script| script.created).collect();
     let what = format!("POST /v1/charges, {LATENCY_MS} ms delay, {CALLERS} connections");
-    let mut lines =
-        vec![Line::new(LEVEL, engine.name(), &what, rate, "/s").waited(creations.latencies.percentiles()).busy(busy)];
+    let mut lines = vec![
+        Line::new(LEVEL, engine.name(), &what, rate, "/s").with_latency(creations.latencies.percentiles()).busy(busy),
+    ];
 
-    let later = created.split_off(wanted);
+    let later = created.split_off(without_pauses);
     let (paid, from) = (Arc::new(created), now());
     let meter = Meter::start(&parties)?;
     let began = Instant::now();
@@ -121,13 +122,13 @@ pub async fn measure(engine: Engine, server: Option<&Postgres>, size: RunSize) -
     }
     let waits = waits.percentiles();
     let what = format!("time from payment to credit, {LATENCY_MS} ms delay, {STEADY_RATE} payments/s, p99");
-    let line = Line::new(LEVEL, engine.name(), &what, waits.p99_ms, " ms").waited(waits).busy(busy);
+    let line = Line::new(LEVEL, engine.name(), &what, waits.p99_ms, " ms").with_latency(waits).busy(busy);
     let line = line.note(format!("while {created:.0} charges per second were created"));
     lines.push(target(line, Target::AtMost(2_000.0)));
 
     let what = format!("POST /v1/payouts, {LATENCY_MS} ms delay, {CALLERS} connections");
     let line = Line::new(LEVEL, engine.name(), &what, payouts.rate(), "/s");
-    lines.push(line.waited(payouts.latencies.percentiles()).busy(payouts_busy));
+    lines.push(line.with_latency(payouts.latencies.percentiles()).busy(payouts_busy));
     let stored = credits(&service.database, from, steady_until).await?.len();
     ensure!(count(stored) == all, "{stored} payments are credited of {all}");
     Ok(lines)

@@ -79,10 +79,10 @@ pub struct PayOut {
 pub fn merchants(keys: &[String], merchants: usize) -> Vec<PayOut> {
     const BODY: &str = r#"{"amount":1.00,"pix_key":"ana@example.com","external_id":"out-############"}"#;
     // The largest number of requests of a merchant. Each merchant has this many external ids of its own.
-    const ROOM: u64 = 1_000_000;
+    const IDS_PER_MERCHANT: u64 = 1_000_000;
     let merchant = |(number, key): (usize, &String)| {
         let template = Template::new(post("/v1/payouts", key, "out-############", BODY));
-        PayOut { template, next: count(number).saturating_mul(ROOM) }
+        PayOut { template, next: count(number).saturating_mul(IDS_PER_MERCHANT) }
     };
     keys.iter().cycle().take(merchants).enumerate().map(merchant).collect()
 }

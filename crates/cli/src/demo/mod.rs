@@ -20,7 +20,7 @@ use cais_domain::merchant::api_key::Scopes;
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::Operator;
+use cais_ports::Actor;
 use cais_use_cases::Ports;
 use cais_use_cases::accounts::create::{CreateAccount, CreateAccountError};
 use cais_use_cases::accounts::{AccountEmail, approve, create, features, fees};
@@ -104,9 +104,9 @@ async fn walk(ports: Ports, address: SocketAddr, screen: Screen) -> anyhow::Resu
 }
 
 /// Returns the operator that the audit log shows for changes by the demonstration.
-fn operator() -> Operator {
+fn operator() -> Actor {
     let own = || "demo".to_owned();
-    Operator { name: own(), source: own(), host: own() }
+    Actor { name: own(), source: own(), host: own() }
 }
 
 /// Returns the demonstration's account, approved and with fees. The first run creates the account.

@@ -8,10 +8,10 @@ use cais_ports::{LoggedRequest, PageRequest};
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::Language;
 use crate::texts::home::HomeTexts;
-use crate::visit::Visit;
 
 /// The number of requests on a page.
 const PAGE: u32 = 50;
@@ -40,17 +40,17 @@ struct Row {
 }
 
 /// Shows a page of the list.
-pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
+pub(crate) async fn show(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
     let cursor = query.get(STARTING_AFTER).map(RequestId::parse).transpose().map_err(|_| Failure::NotFound)?;
     let request = PageRequest { limit: PAGE, starting_after: cursor };
-    let listed = visit.ports().queries.list_requests(account, request).await?;
+    let listed = context.ports().queries.list_requests(account, request).await?;
     let last = listed.rows.last().filter(|_| listed.has_more).map(|request| request.id.to_string());
-    Ok(visit.ok(&LogPage {
-        page: visit.layout(),
-        t: HomeTexts::of(visit.language),
-        dropped: visit.dashboard.requests.dropped(account),
-        requests: listed.rows.into_iter().map(|request| row(request, visit.language)).collect(),
+    Ok(context.ok(&LogPage {
+        page: context.layout(),
+        t: HomeTexts::of(context.language),
+        dropped: context.dashboard.requests.dropped(account),
+        requests: listed.rows.into_iter().map(|request| row(request, context.language)).collect(),
         older: last.map(|last| path_with("/api-log", &[(STARTING_AFTER, &last)])),
     }))
 }

@@ -13,12 +13,12 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::When;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::pages::logins::recovery_codes::NewCodesPage;
 use crate::pages::operator::accounts::terms;
-use crate::pages::operator::decision::{self, Shown};
+use crate::pages::operator::decision::{self, DecisionView};
 use crate::pages::webhooks::rotate::SecretPage;
 use crate::texts::webhooks::WebhookTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "confirm.html")]
@@ -76,42 +76,42 @@ struct KeyRevokedPage {
 }
 
 /// Shows the action and the field for the code.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+pub(crate) async fn show(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
     let id = parse(&id)?;
-    match begin::find(&visit.dashboard.logins, visit.complete()?, id).await {
-        Ok(_) => waiting(&visit, id, StatusCode::OK, None).await,
-        Err(LoginError::Over) => confirmed_before(&visit, id, StatusCode::OK).await,
+    match begin::find(&context.dashboard.logins, context.logged_in()?, id).await {
+        Ok(_) => confirmation_page(&context, id, StatusCode::OK, None).await,
+        Err(LoginError::Over) => confirmed_before(&context, id, StatusCode::OK).await,
         Err(error) => Err(error.into()),
     }
 }
 
 /// Checks the code and performs the action. A new key, secret or set of recovery codes is shown only in this response.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
+    let context = &form.context;
     let id = parse(&id)?;
-    let logins = &visit.dashboard.logins;
+    let logins = &context.dashboard.logins;
     // Payouts, refunds and withdrawals have confirmation pages of their own, which show the cost.
-    match begin::find(logins, visit.complete()?, id).await {
+    match begin::find(logins, context.logged_in()?, id).await {
         Ok(found) if found.action.is_order() => return Err(Failure::NotFound),
         Ok(_) => {}
         // The form was sent twice, for example by a double click. The browser drops the answer to the first form.
-        Err(LoginError::Over) => return confirmed_before(visit, id, StatusCode::CONFLICT).await,
+        Err(LoginError::Over) => return confirmed_before(context, id, StatusCode::CONFLICT).await,
         Err(error) => return Err(error.into()),
     }
-    match confirm::confirm(logins, &visit.browser, visit.complete()?, id, form.get("code")).await {
+    match confirm::confirm(logins, &context.browser, context.logged_in()?, id, form.get("code")).await {
         Ok(Confirmed::Created(created)) => {
             let (name, key) = (created.record.name.clone(), created.token.expose());
-            Ok(visit.ok(&KeyCreatedPage { page: visit.layout(), name, key }))
+            Ok(context.ok(&KeyCreatedPage { page: context.layout(), name, key }))
         }
         Ok(Confirmed::Revoked(prefix)) => {
-            visit.dashboard.keys.forget(&prefix);
-            Ok(visit.ok(&KeyRevokedPage { page: visit.layout(), prefix: prefix.to_string() }))
+            context.dashboard.keys.forget(&prefix);
+            Ok(context.ok(&KeyRevokedPage { page: context.layout(), prefix: prefix.to_string() }))
         }
         Ok(Confirmed::SecretRotated(rotated)) => {
             let (endpoint, secret) = *rotated;
-            Ok(visit.ok(&SecretPage::new(visit, &endpoint, &secret)))
+            Ok(context.ok(&SecretPage::new(context, &endpoint, &secret)))
         }
-        Ok(Confirmed::RecoveryCodesRenewed(codes)) => Ok(visit.ok(&NewCodesPage { page: visit.layout(), codes })),
+        Ok(Confirmed::RecoveryCodesRenewed(codes)) => Ok(context.ok(&NewCodesPage { page: context.layout(), codes })),
         Ok(Confirmed::EndpointMoved(endpoint)) => Ok(redirect(&format!("/webhooks/{endpoint}"))),
         Ok(Confirmed::Approved) => Err(Failure::NotFound),
         Ok(Confirmed::AccountChanged(account)) => Ok(redirect(&format!("/operator/accounts/{account}?changed"))),
@@ -120,18 +120,18 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
         }
         Ok(Confirmed::CryptoResolved) => Ok(redirect("/operator/crypto?changed")),
         Err(LoginError::Decision(error)) => {
-            let text = decision::refusal(error, visit.language)?;
-            waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(&text)).await
+            let text = decision::refusal(error, context.language)?;
+            confirmation_page(context, id, StatusCode::UNPROCESSABLE_ENTITY, Some(&text)).await
         }
         Err(LoginError::CodeNeeded) => {
-            let text = visit.language.texts().code_needed;
-            waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
+            let text = context.language.texts().code_needed;
+            confirmation_page(context, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
         }
         Err(LoginError::Refused) => {
-            let text = visit.language.texts().code_wrong;
-            waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
+            let text = context.language.texts().code_wrong;
+            confirmation_page(context, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
         }
-        Err(LoginError::Over) => confirmed_before(visit, id, StatusCode::CONFLICT).await,
+        Err(LoginError::Over) => confirmed_before(context, id, StatusCode::CONFLICT).await,
         Err(error) => Err(error.into()),
     }
 }
@@ -140,27 +140,32 @@ fn parse(id: &str) -> Result<ConfirmationId, Failure> {
     ConfirmationId::parse(id).map_err(|_| Failure::NotFound)
 }
 
-async fn waiting(
-    visit: &Visit,
+async fn confirmation_page(
+    context: &PageContext,
     id: ConfirmationId,
     status: StatusCode,
     error: Option<&str>,
 ) -> Result<HttpResponse, Failure> {
-    let Confirmation { action, expires_at, .. } = begin::find(&visit.dashboard.logins, visit.complete()?, id).await?;
-    let Described { title, subject, details, back, .. } = described(visit, action).await?;
-    let (page, id, until) = (visit.layout(), id.to_string(), When::of(expires_at, visit.language));
-    Ok(visit.page(status, &ConfirmPage { page, error, id, title, subject, details, back, until }))
+    let Confirmation { action, expires_at, .. } =
+        begin::find(&context.dashboard.logins, context.logged_in()?, id).await?;
+    let Described { title, subject, details, back, .. } = described(context, action).await?;
+    let (page, id, until) = (context.layout(), id.to_string(), When::of(expires_at, context.language));
+    Ok(context.page(status, &ConfirmPage { page, error, id, title, subject, details, back, until }))
 }
 
 /// Shows that the action was confirmed before.
-async fn confirmed_before(visit: &Visit, id: ConfirmationId, status: StatusCode) -> Result<HttpResponse, Failure> {
-    let found = begin::find_done(&visit.dashboard.logins, visit.complete()?, id).await?;
-    let Described { title, subject, back, done, .. } = described(visit, found.action).await?;
-    Ok(visit.page(status, &ConfirmedPage { page: visit.layout(), title, subject, text: done, back }))
+async fn confirmed_before(
+    context: &PageContext,
+    id: ConfirmationId,
+    status: StatusCode,
+) -> Result<HttpResponse, Failure> {
+    let found = begin::find_done(&context.dashboard.logins, context.logged_in()?, id).await?;
+    let Described { title, subject, back, done, .. } = described(context, found.action).await?;
+    Ok(context.page(status, &ConfirmedPage { page: context.layout(), title, subject, text: done, back }))
 }
 
-async fn described(visit: &Visit, action: PendingAction) -> Result<Described, Failure> {
-    let t = visit.language.texts();
+async fn described(context: &PageContext, action: PendingAction) -> Result<Described, Failure> {
+    let t = context.language.texts();
     let keys = "/keys".to_owned();
     let done = match &action {
         PendingAction::CreateKey { .. } => t.done_key,
@@ -185,27 +190,28 @@ async fn described(visit: &Visit, action: PendingAction) -> Result<Described, Fa
         }
         PendingAction::RevokeKey { prefix } => (t.key_revoke_title, prefix.to_string(), Vec::new(), keys),
         PendingAction::RotateSecret { endpoint, .. } => {
-            let (_, account) = visit.merchant()?;
-            let found = endpoints::find(visit.ports(), account, endpoint).await?.ok_or(Failure::NotFound)?;
-            let title = WebhookTexts::of(visit.language).rotate;
+            let (_, account) = context.merchant()?;
+            let found = endpoints::find(context.ports(), account, endpoint).await?.ok_or(Failure::NotFound)?;
+            let title = WebhookTexts::of(context.language).rotate;
             (title, found.url.to_string(), Vec::new(), format!("/webhooks/{endpoint}"))
         }
         PendingAction::MoveEndpoint { endpoint, url, subscription, .. } => {
-            let t = WebhookTexts::of(visit.language);
+            let t = WebhookTexts::of(context.language);
             let details = vec![(t.subscription, subscription.names().join(", "))];
             (t.move_title, url.to_string(), details, format!("/webhooks/{endpoint}"))
         }
         PendingAction::RenewRecoveryCodes => {
-            let user = visit.complete()?.user.email.clone();
+            let user = context.logged_in()?.user.email.clone();
             (t.recovery_renew, user, Vec::new(), "/recovery-codes".to_owned())
         }
         PendingAction::ChangeAccount { account, change, .. } => {
-            let found = visit.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)?;
-            let details = terms::details(&change, visit.language);
-            (terms::title(&change, visit.language), found.email, details, format!("/operator/accounts/{account}"))
+            let found = context.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)?;
+            let details = terms::details(&change, context.language);
+            (terms::title(&change, context.language), found.email, details, format!("/operator/accounts/{account}"))
         }
         PendingAction::Decide { decision, note } => {
-            let Shown { title, subject, details, back } = decision::shown(visit, decision, note).await?;
+            let DecisionView { title, subject, details, back } =
+                decision::decision_view(context, decision, note).await?;
             (title, subject, details, back)
         }
         PendingAction::SendPayout { .. } | PendingAction::SendRefund { .. } | PendingAction::SendWithdrawal { .. } => {

@@ -14,7 +14,7 @@ pub(crate) async fn submit(form: Form) -> HttpResponse {
     // The response does not lead back to the page of the form, because a redirect must contain no address from a
     // request.
     let mut response = redirect("/");
-    if let Some(header) = cookies::set(&form.visit.dashboard.site, Purpose::Language, language.code().to_owned()) {
+    if let Some(header) = cookies::set(&form.context.dashboard.site, Purpose::Language, language.code().to_owned()) {
         response.headers_mut().append(SET_COOKIE, header);
     }
     response

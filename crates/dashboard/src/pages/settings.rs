@@ -8,9 +8,9 @@ use cais_domain::merchant::account::{AccountStatus, Feature};
 use crate::failure::Failure;
 use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::settings::SettingsTexts;
-use crate::visit::Visit;
 
 // The seconds of the units of a delay.
 const DAY: u32 = 86_400;
@@ -37,12 +37,12 @@ struct SettingsPage {
 }
 
 /// Shows the account.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
-    let account = visit.dashboard.logins.ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
-    let (language, t) = (visit.language, SettingsTexts::of(visit.language));
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
+    let account = context.dashboard.logins.ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
+    let (language, t) = (context.language, SettingsTexts::of(context.language));
     let shown = SettingsPage {
-        page: visit.layout(),
+        page: context.layout(),
         t,
         id: account.id.to_string(),
         document: account.document.masked(),
@@ -60,7 +60,7 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
         name: account.name,
         email: account.email,
     };
-    Ok(visit.ok(&shown))
+    Ok(context.ok(&shown))
 }
 
 /// Returns a fee as a text, such as `R$ 0.50 + 0.99%, at least R$ 1.00`.

@@ -11,10 +11,10 @@ use crate::download;
 use crate::failure::Failure;
 use crate::format::{When, brl};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::Language;
 use crate::texts::statement::StatementTexts;
-use crate::visit::Visit;
 
 /// The number of entries on a page.
 const ROWS: u32 = 50;
@@ -63,12 +63,12 @@ struct Resource {
 }
 
 /// Shows a page of the statement.
-pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
-    let t = StatementTexts::of(visit.language);
+pub(crate) async fn show(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
+    let t = StatementTexts::of(context.language);
     let (starting_after, filter) = (query.id(STARTING_AFTER)?, filter(&query));
     let page = PageRequest { limit: ROWS, starting_after };
-    let ports = &visit.dashboard.logins.ports;
+    let ports = &context.dashboard.logins.ports;
     let listed = match filter {
         Some(filter) => Some(statement::list(ports, account, filter, page).await?),
         None => None,
@@ -78,36 +78,36 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     let next =
         rows.last().filter(|_| has_more).map(|last| link("/statement", &query, (STARTING_AFTER, &last.id.to_string())));
     let shown = StatementPage {
-        page: visit.layout(),
+        page: context.layout(),
         t,
         error: filter.is_none().then_some(t.wrong),
         from: query.get("created_from").unwrap_or_default(),
         to: query.get("created_to").unwrap_or_default(),
         buckets: choices(&BUCKETS, chosen.bucket, Bucket::as_str, |bucket| t.bucket_of(bucket)),
         kinds: choices(&EntryKind::ALL, chosen.kind, EntryKind::as_str, |kind| t.kind_of(kind)),
-        entries: rows.into_iter().map(|entry| row(entry, visit.language)).collect(),
+        entries: rows.into_iter().map(|entry| row(entry, context.language)).collect(),
         csv: link("/statement.csv", &query, ("csv", "")),
         excel: link("/statement.csv", &query, ("csv", EXCEL)),
         newest: starting_after.map(|_| link("/statement", &query, (STARTING_AFTER, ""))),
         next,
     };
     let status = if filter.is_some() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    Ok(visit.page(status, &shown))
+    Ok(context.page(status, &shown))
 }
 
 /// Returns all entries that match the filter as CSV, with the columns of the API.
-pub(crate) async fn download(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
+pub(crate) async fn download(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
     let filter = filter(&query).ok_or(Failure::NotFound)?;
     let dialect = if query.get("csv") == Some(EXCEL) { CsvDialect::ExcelBr } else { CsvDialect::Standard };
-    let ports = visit.dashboard.logins.ports.clone();
+    let ports = context.dashboard.logins.ports.clone();
     let read = async move |starting_after| {
         let page = PageRequest { limit: download::ROWS, starting_after };
         let listed = statement::list(&ports, account, filter, page).await?;
         let next = listed.rows.last().filter(|_| listed.has_more).map(|entry| entry.id);
         Ok((ports.representation.entries_csv(listed.rows, dialect, starting_after.is_none()), next))
     };
-    visit.dashboard.downloads.csv(account, "statement.csv", read).await
+    context.dashboard.downloads.csv(account, "statement.csv", read).await
 }
 
 /// Returns the filter in the query of the URL; `None` if a value is malformed or the period is reversed.

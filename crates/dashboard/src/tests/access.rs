@@ -1,12 +1,12 @@
 //! No user can open pages or records of other accounts, with or without a session.
 
-use cais_ports::Operator;
+use cais_ports::Actor;
 use cais_testkit::CapturedLogs;
 use cais_use_cases::accounts::AccountEmail;
 use cais_use_cases::logins::invite;
 
-use super::browser::{PASSWORD, Seen, World};
-use super::keys::{asked, created};
+use super::browser::{PASSWORD, Seen, TestBed};
+use super::keys::{created, submit_key_form};
 use super::routes::{forms, pages};
 use super::shop::an_operator_browser;
 
@@ -20,8 +20,8 @@ fn is_closed(path: &str, seen: &Seen) -> bool {
 
 #[actix_web::test]
 async fn page_without_login_leads_to_the_login() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     browser.get("/login").await;
     // The first steps of a login, and the forms of a browser without a user.
     let open = ["/login", "/signup", "/welcome/x", "/logout", "/language"];
@@ -38,9 +38,9 @@ async fn page_without_login_leads_to_the_login() {
 
 #[actix_web::test]
 async fn half_login_reaches_no_page() {
-    let world = World::new(None);
-    world.logged_in(EMAIL).await;
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    bed.logged_in(EMAIL).await;
+    let mut browser = bed.browser();
     browser.log_in(EMAIL).await;
     let token = browser.get("/login/code").await.between("name=\"token\" value=\"", "\"");
     let open = ["/login", "/login/code", "/login/enrol", "/signup", "/welcome/x", "/logout", "/language"];
@@ -59,12 +59,12 @@ async fn half_login_reaches_no_page() {
 
 #[actix_web::test]
 async fn records_of_another_account_do_not_exist() {
-    let world = World::new(None);
-    let mut ana = world.logged_in(EMAIL).await;
-    let key = created(&world, &mut ana, EMAIL).await;
-    let confirmation = asked(&mut ana, "till").await;
+    let bed = TestBed::new(None);
+    let mut ana = bed.logged_in(EMAIL).await;
+    let key = created(&bed, &mut ana, EMAIL).await;
+    let confirmation = submit_key_form(&mut ana, "till").await;
     let session = ana.get("/sessions").await.between("/sessions/", "/end");
-    let mut bia = world.logged_in(OTHER).await;
+    let mut bia = bed.logged_in(OTHER).await;
     bia.get("/keys").await;
     let revoke = format!("/keys/{}/revoke", key.prefix);
     let end = format!("/sessions/{session}/end");
@@ -72,7 +72,7 @@ async fn records_of_another_account_do_not_exist() {
         assert_eq!(bia.get(path).await.status, 404, "{path}");
     }
     bia.get("/keys").await;
-    let code = world.code(OTHER, 0).await;
+    let code = bed.code(OTHER, 0).await;
     for path in [revoke.as_str(), confirmation.as_str(), end.as_str()] {
         assert_eq!(bia.post(path, &[("code", &code)]).await.status, 404, "{path}");
     }
@@ -85,12 +85,12 @@ async fn records_of_another_account_do_not_exist() {
 
 #[actix_web::test]
 async fn operator_sets_a_password_and_has_no_merchant_pages() {
-    let world = World::new(None);
-    let by = Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() };
+    let bed = TestBed::new(None);
+    let by = Actor { name: "ana".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() };
     let email = AccountEmail::parse("ops@cais.example").unwrap();
-    let link = invite::create_operator(&world.dashboard.logins.ports, &by, email).await.unwrap().expose();
+    let link = invite::create_operator(&bed.dashboard.logins.ports, &by, email).await.unwrap().expose();
     let path = format!("/welcome/{link}");
-    let mut browser = world.browser();
+    let mut browser = bed.browser();
     assert_eq!(browser.get("/welcome/usr_x.y").await.status, 404);
     assert_eq!(browser.get(&path).await.status, 200);
     assert_eq!(browser.post(&path, &[("password", "short")]).await.status, 422);
@@ -99,7 +99,7 @@ async fn operator_sets_a_password_and_has_no_merchant_pages() {
     assert_eq!(browser.get(&path).await.status, 404, "the link works once");
     browser.log_in("ops@cais.example").await;
     browser.get("/login/enrol").await;
-    let code = world.code("ops@cais.example", 0).await;
+    let code = bed.code("ops@cais.example", 0).await;
     assert_eq!(browser.post("/login/enrol", &[("code", &code)]).await.status, 200);
     let home = browser.get("/").await;
     assert!(home.body.contains("operador") && !home.body.contains("/keys"), "{}", home.body);
@@ -124,8 +124,8 @@ const SHARED: [&str; 13] = [
 
 #[actix_web::test]
 async fn pages_of_the_other_role_do_not_exist() {
-    let world = World::new(None);
-    let (mut merchant, mut operator) = (world.logged_in(EMAIL).await, an_operator_browser(&world).await);
+    let bed = TestBed::new(None);
+    let (mut merchant, mut operator) = (bed.logged_in(EMAIL).await, an_operator_browser(&bed).await);
     let logs = CapturedLogs::start();
     let mut refused = 0;
     for (browser, is_foreign) in [(&mut merchant, true), (&mut operator, false)] {
@@ -149,8 +149,8 @@ async fn pages_of_the_other_role_do_not_exist() {
 
 #[actix_web::test]
 async fn redirect_ignores_targets_in_the_request() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     browser.sign_up(EMAIL, "Shop").await;
     browser.get("/login?next=//evil.example&back=https://evil.example").await;
     let fields = [("email", EMAIL), ("password", PASSWORD), ("next", "//evil.example")];
@@ -163,15 +163,15 @@ async fn redirect_ignores_targets_in_the_request() {
 
 #[actix_web::test]
 async fn free_text_is_escaped_in_refused_forms() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     let text = "\"><script>alert(1)</script>";
     browser.get("/signup").await;
     let fields = [("email", text), ("name", text), ("document", text), ("password", PASSWORD)];
     let shown = browser.post("/signup", &fields).await;
     browser.get("/login").await;
     let login = browser.post("/login", &[("email", text), ("password", "x")]).await;
-    let mut merchant = world.logged_in(EMAIL).await;
+    let mut merchant = bed.logged_in(EMAIL).await;
     merchant.get("/keys/new").await;
     let key = merchant.post("/keys/new", &[("name", text), ("days", text)]).await;
     for seen in [shown, login, key] {
@@ -182,10 +182,10 @@ async fn free_text_is_escaped_in_refused_forms() {
 
 #[actix_web::test]
 async fn refused_pages_and_forged_cookies_are_logged() {
-    let world = World::new(None);
-    let mut ana = world.logged_in(EMAIL).await;
-    let confirmation = asked(&mut ana, "till").await;
-    let mut bia = world.logged_in(OTHER).await;
+    let bed = TestBed::new(None);
+    let mut ana = bed.logged_in(EMAIL).await;
+    let confirmation = submit_key_form(&mut ana, "till").await;
+    let mut bia = bed.logged_in(OTHER).await;
     let logs = CapturedLogs::start();
     for path in [confirmation.as_str(), "/operator/accounts", "/charges/chg_01h455vb4pex5vsknk084sn02q"] {
         assert_eq!(bia.get(path).await.status, 404, "{path}");

@@ -33,10 +33,10 @@ pub(super) const PASSWORD: &str = "correct horse battery";
 pub(super) const ORIGIN: &str = "http://localhost:8080";
 
 /// The service with its clock, store and acquirer.
-pub(super) struct World {
+pub(super) struct TestBed {
     pub(super) dashboard: Arc<Dashboard>,
-    /// The testkit's world, with the ports, both acquirers and the crypto processor.
-    pub(super) base: cais_testkit::World,
+    /// The testkit's bed, with the ports, both acquirers and the crypto processor.
+    pub(super) base: cais_testkit::TestBed,
     pub(super) store: Arc<MemoryStore>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) psp: FakePsp,
@@ -44,11 +44,11 @@ pub(super) struct World {
     pub(super) exports: ExportPlaces,
 }
 
-impl World {
+impl TestBed {
     pub(super) fn new(public_url: Option<&str>) -> Self {
-        let mut base = cais_testkit::World::empty(an_account()).with_crypto("0");
+        let mut base = cais_testkit::TestBed::empty(an_account()).with_crypto("0");
         base.ports.webhooks = Arc::new(receivers());
-        let cais_testkit::World { ports, store, clock, psp, .. } = base.clone();
+        let cais_testkit::TestBed { ports, store, clock, psp, .. } = base.clone();
         let payer = psp.clone();
         let exports = ExportPlaces::default();
         let dashboard = Arc::new(Dashboard {
@@ -72,7 +72,7 @@ impl World {
 
     pub(super) fn browser(&self) -> Browser<'_> {
         let origin = self.dashboard.site.origin.clone().unwrap_or_else(|| ORIGIN.to_owned());
-        Browser { world: self, cookies: BTreeMap::new(), origin: Some(origin), token: String::new() }
+        Browser { bed: self, cookies: BTreeMap::new(), origin: Some(origin), token: String::new() }
     }
 
     /// Returns a browser whose user has signed up and is logged in.
@@ -145,7 +145,7 @@ impl Seen {
 
 /// A browser: its cookies, and the token of its last form.
 pub(super) struct Browser<'w> {
-    world: &'w World,
+    bed: &'w TestBed,
     pub(super) cookies: BTreeMap<String, String>,
     /// The header `Origin` of its forms; `None` sends forms without the header.
     pub(super) origin: Option<String>,
@@ -175,7 +175,7 @@ impl Browser<'_> {
         let request = request.insert_header(("cookie", cookies.join("; "))).insert_header(("host", "localhost:8080"));
         let request = request.insert_header(("user-agent", "Test/1 <b>")).to_request();
         request.extensions_mut().insert::<IpAddr>("192.0.2.9".parse().unwrap());
-        let dashboard = Arc::clone(&self.world.dashboard);
+        let dashboard = Arc::clone(&self.bed.dashboard);
         let service = init_service(App::new().configure(|config| configure(&dashboard, config))).await;
         std::future::poll_fn(|context| service.poll_ready(context)).await.unwrap();
         let response = try_call_service(&service, request).await.unwrap();

@@ -3,21 +3,21 @@
 use cais_domain::charge::{Charge, ChargeStatus, Origin};
 use cais_domain::ids::ChargeId;
 use cais_domain::money::Money;
-use cais_ports::{AttemptOutcome, AuditFilter, AuditQueries as _, Operator, PageRequest};
+use cais_ports::{Actor, AttemptOutcome, AuditFilter, AuditQueries as _, PageRequest};
 use cais_use_cases::accounts::{self, AccountEmail};
 
-use super::browser::{Browser, Seen, World};
+use super::browser::{Browser, Seen, TestBed};
 use super::shop::Shop;
 use super::webhooks;
 
 pub(super) const EMAIL: &str = "ana@shop.example";
 
 /// Returns the browser of a logged-in merchant whose account is approved.
-pub(super) async fn merchant<'w>(world: &'w World, email: &str) -> Browser<'w> {
-    let browser = world.logged_in(email).await;
-    let by = Operator { name: "ops".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() };
+pub(super) async fn merchant<'w>(bed: &'w TestBed, email: &str) -> Browser<'w> {
+    let browser = bed.logged_in(email).await;
+    let by = Actor { name: "ops".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() };
     let email = AccountEmail::parse(email).unwrap();
-    accounts::approve::approve(&world.dashboard.logins.ports, &by, &email).await.unwrap();
+    accounts::approve::approve(&bed.dashboard.logins.ports, &by, &email).await.unwrap();
     browser
 }
 
@@ -34,9 +34,9 @@ fn key_of(seen: &Seen) -> String {
 }
 
 /// Returns the stored charge of a page.
-pub(super) fn stored(world: &World, path: &str) -> Charge {
+pub(super) fn stored(bed: &TestBed, path: &str) -> Charge {
     let id = ChargeId::parse(path.strip_prefix("/charges/").unwrap()).unwrap();
-    world.store.charges().into_iter().find(|charge| charge.id == id).unwrap()
+    bed.store.charges().into_iter().find(|charge| charge.id == id).unwrap()
 }
 
 /// Sends the form of a refund, and its confirmation if the form was accepted.
@@ -48,8 +48,8 @@ async fn refund(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) 
 
 #[actix_web::test]
 async fn charge_is_created_shown_and_paid_in_the_sandbox() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     let fields = [
         ("amount", "1.234,56"),
         ("description", "<script>alert(1)</script>"),
@@ -59,7 +59,7 @@ async fn charge_is_created_shown_and_paid_in_the_sandbox() {
         ("external_id", "order-1"),
     ];
     let path = created(&mut browser, &fields).await;
-    let charge = stored(&world, &path);
+    let charge = stored(&bed, &path);
     let terms = (charge.terms.amount, charge.terms.expires_in_s, charge.terms.origin);
     assert_eq!(terms, (Money::from_centavos(123_456), 600, Origin::Manual));
     let shown = browser.get(&path).await;
@@ -82,18 +82,18 @@ async fn charge_is_created_shown_and_paid_in_the_sandbox() {
     assert!(!shown.body.contains("<script>") && !shown.body.contains("/refunds\""), "{}", shown.body);
     let paid = browser.post(&format!("{path}/pay"), &[]).await;
     assert_eq!((paid.status, paid.location()), (303, path.as_str()));
-    assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Paid);
+    assert_eq!(stored(&bed, &path).state.status(), ChargeStatus::Paid);
     let shown = browser.get(&path).await;
     assert!(shown.body.contains("charge.paid") && !shown.body.contains("data-until="), "{}", shown.body);
 }
 
 #[actix_web::test]
 async fn timeline_explains_a_failed_attempt_in_the_language() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (_, endpoint) = webhooks::created(&mut shop.browser).await;
     let (charge, _) = shop.base.paid(1_000).await;
-    webhooks::attempted(&world, endpoint, "", AttemptOutcome::Failed).await;
+    webhooks::attempted(&bed, endpoint, "", AttemptOutcome::Failed).await;
     for (language, paid, attempt) in [
         ("pt-BR", "<span>Paga</span>", "<span>charge.paid → 500, resposta diferente de 2xx, em 12 ms</span>"),
         ("en", "<span>Paid</span>", "<span>charge.paid → 500, answer other than 2xx, in 12 ms</span>"),
@@ -107,23 +107,23 @@ async fn timeline_explains_a_failed_attempt_in_the_language() {
 
 #[actix_web::test]
 async fn repeated_form_creates_one_charge() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     let key = key_of(&browser.get("/charges/new").await);
     let fields = [("key", key.as_str()), ("amount", "10,00"), ("minutes", "60")];
     let first = browser.post("/charges/new", &fields).await;
     let again = browser.post("/charges/new", &fields).await;
     assert_eq!((first.status, first.location()), (303, again.location()));
-    assert_eq!(world.store.charges().len(), 1);
+    assert_eq!(bed.store.charges().len(), 1);
     let other = browser.post("/charges/new", &[("key", key.as_str()), ("amount", "11,00"), ("minutes", "60")]).await;
     assert_eq!(other.status, 422, "the key belongs to another form");
-    assert_eq!(world.store.charges().len(), 1);
+    assert_eq!(bed.store.charges().len(), 1);
 }
 
 #[actix_web::test]
 async fn mistakes_of_a_new_charge_are_named() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     for (name, value, text) in [
         ("amount", "1,99", "pelo menos R$ 2,00"),
         ("amount", "1.234", "pelo menos R$ 2,00"),
@@ -139,8 +139,8 @@ async fn mistakes_of_a_new_charge_are_named() {
         assert_eq!(seen.status, 422, "{name} {value}");
         assert!(seen.body.contains(text), "{name} {value}: {}", seen.body);
     }
-    assert!(world.store.charges().is_empty());
-    let mut unapproved = world.logged_in("bia@shop.example").await;
+    assert!(bed.store.charges().is_empty());
+    let mut unapproved = bed.logged_in("bia@shop.example").await;
     let key = key_of(&unapproved.get("/charges/new").await);
     let seen = unapproved.post("/charges/new", &[("key", key.as_str()), ("amount", "10")]).await;
     assert!(seen.status == 422 && seen.body.contains("ainda não foi aprovado"), "{}", seen.body);
@@ -150,8 +150,8 @@ async fn mistakes_of_a_new_charge_are_named() {
 
 #[actix_web::test]
 async fn refund_is_partial_then_the_rest_and_never_twice() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     let path = created(&mut browser, &[("amount", "10,00")]).await;
     browser.get(&path).await;
     browser.post(&format!("{path}/pay"), &[]).await;
@@ -161,12 +161,12 @@ async fn refund_is_partial_then_the_rest_and_never_twice() {
     let confirmation = intent.location().to_owned();
     let shown = browser.get(&confirmation).await;
     assert!(shown.body.contains("R$ 4,00") && !shown.body.contains("name=\"code\""), "{}", shown.body);
-    assert!(world.psp.refund_orders().is_empty(), "not before the confirmation");
+    assert!(bed.psp.refund_orders().is_empty(), "not before the confirmation");
     for _ in 0..2 {
         let seen = browser.post(&confirmation, &[]).await;
         assert_eq!((seen.status, seen.location()), (303, path.as_str()), "{}", seen.body);
     }
-    assert_eq!(world.psp.refund_orders().len(), 1);
+    assert_eq!(bed.psp.refund_orders().len(), 1);
     let shown = browser.get(&path).await;
     assert!(shown.body.contains("frio &#60;i&#62;") && shown.body.contains("R$ 6,00"), "{}", shown.body);
     for (amount, text) in [("6,01", "pode ser devolvido: R$ 6,00"), ("0", "valor como"), ("x", "valor como")] {
@@ -175,14 +175,14 @@ async fn refund_is_partial_then_the_rest_and_never_twice() {
         assert!(seen.body.contains(text), "{amount}: {}", seen.body);
     }
     assert_eq!(refund(&mut browser, &path, &[("amount", "")]).await.status, 303);
-    assert_eq!(world.psp.refund_orders().len(), 2);
+    assert_eq!(bed.psp.refund_orders().len(), 2);
     assert!(!browser.get(&path).await.body.contains("/refunds\""), "no rest, no form");
 }
 
 #[actix_web::test]
 async fn refunds_above_the_limit_need_a_code_and_are_audited() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     let path = created(&mut browser, &[("amount", "2.000,00")]).await;
     browser.get(&path).await;
     browser.post(&format!("{path}/pay"), &[]).await;
@@ -195,12 +195,12 @@ async fn refunds_above_the_limit_need_a_code_and_are_audited() {
         let seen = browser.post(&confirmation, &[("code", code)]).await;
         assert!(seen.status == 422 && seen.body.contains(text), "{code}: {}", seen.body);
     }
-    assert_eq!(world.psp.refund_orders().len(), 1, "not without a code");
-    let code = world.code(EMAIL, 0).await;
+    assert_eq!(bed.psp.refund_orders().len(), 1, "not without a code");
+    let code = bed.code(EMAIL, 0).await;
     assert_eq!(browser.post(&confirmation, &[("code", &code)]).await.location(), path);
-    assert_eq!(world.psp.refund_orders().len(), 2);
+    assert_eq!(bed.psp.refund_orders().len(), 2);
     let filter = AuditFilter { operator: Some(EMAIL.to_owned()), ..AuditFilter::default() };
-    let rows = world.store.list_audit(filter, PageRequest { limit: 2, starting_after: None }).await.unwrap().rows;
+    let rows = bed.store.list_audit(filter, PageRequest { limit: 2, starting_after: None }).await.unwrap().rows;
     let rows: Vec<_> = rows.iter().map(|row| (row.action.as_str(), row.after.clone().unwrap())).collect();
     let id = path.strip_prefix("/charges/").unwrap();
     let after = |amount| format!(r#"{{"amount":{amount},"charge_id":"{id}","end_to_end_id":null}}"#);
@@ -209,27 +209,27 @@ async fn refunds_above_the_limit_need_a_code_and_are_audited() {
 
 #[actix_web::test]
 async fn refund_confirmation_of_another_account_is_not_found() {
-    let world = World::new(None);
-    let mut ana = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut ana = merchant(&bed, EMAIL).await;
     let path = created(&mut ana, &[("amount", "10,00")]).await;
     ana.get(&path).await;
     ana.post(&format!("{path}/pay"), &[]).await;
     ana.get(&path).await;
     let confirmation = ana.post(&format!("{path}/refunds"), &[]).await.location().to_owned();
-    let mut bia = merchant(&world, "bia@shop.example").await;
+    let mut bia = merchant(&bed, "bia@shop.example").await;
     bia.get("/charges/new").await;
     assert_eq!(bia.post(&confirmation, &[]).await.status, 404);
     assert_eq!(bia.get(&confirmation).await.status, 404);
-    assert_eq!(world.psp.refund_orders().len(), 0);
+    assert_eq!(bed.psp.refund_orders().len(), 0);
 }
 
 #[actix_web::test]
 async fn unexpected_payment_is_refunded_by_its_pix() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     let path = created(&mut browser, &[("amount", "10,00")]).await;
-    let charge = stored(&world, &path);
-    let pix = world.psp.pay(&charge.txid, 900);
+    let charge = stored(&bed, &path);
+    let pix = bed.psp.pay(&charge.txid, 900);
     browser.get(&path).await;
     let shown = browser.get(&path).await;
     assert!(shown.body.contains(pix.as_str()) && shown.body.contains("pago a menos"), "{}", shown.body);
@@ -238,7 +238,7 @@ async fn unexpected_payment_is_refunded_by_its_pix() {
     assert_eq!(wrong.status, 422);
     let seen = refund(&mut browser, &path, &[("payment", pix.as_str()), ("amount", "")]).await;
     assert_eq!(seen.status, 303, "{}", seen.body);
-    let orders = world.psp.refund_orders();
+    let orders = bed.psp.refund_orders();
     assert_eq!(orders.iter().map(|order| order.amount.centavos()).collect::<Vec<_>>(), [900]);
     let shown = browser.get(&path).await.body;
     assert!(
@@ -247,15 +247,15 @@ async fn unexpected_payment_is_refunded_by_its_pix() {
     );
     assert!(shown.split_once("id=\"refunds\"").unwrap().1.contains(&format!("<code>{pix}</code>")), "{shown}");
     assert!(!browser.get("/").await.body.contains("Pagamento inesperado em"), "refunded in full");
-    assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Pending);
+    assert_eq!(stored(&bed, &path).state.status(), ChargeStatus::Pending);
 }
 
 #[actix_web::test]
 async fn charge_of_another_account_does_not_exist() {
-    let world = World::new(None);
-    let mut ana = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut ana = merchant(&bed, EMAIL).await;
     let path = created(&mut ana, &[("amount", "10,00")]).await;
-    let mut bia = merchant(&world, "bia@shop.example").await;
+    let mut bia = merchant(&bed, "bia@shop.example").await;
     bia.get("/charges/new").await;
     for path in [path.as_str(), "/charges/chg_01h455vb4pex5vsknk084sn02q", "/charges/x"] {
         assert_eq!(bia.get(path).await.status, 404, "{path}");
@@ -266,5 +266,5 @@ async fn charge_of_another_account_does_not_exist() {
             bia.get("/charges/new").await;
         }
     }
-    assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Pending);
+    assert_eq!(stored(&bed, &path).state.status(), ChargeStatus::Pending);
 }

@@ -6,7 +6,7 @@ use cais_domain::charge::Origin;
 use cais_domain::crypto::Deposit;
 use cais_ports::{CryptoDepositQueries as _, PageRequest, UpstreamDepositStatus};
 
-use super::browser::{Seen, World};
+use super::browser::{Seen, TestBed};
 use super::shop::{Shop, check_pages};
 
 const EMAIL: &str = "ana@shop.example";
@@ -17,7 +17,7 @@ const SCRIPT: &str = "\"><script>alert(1)</script>";
 /// Returns the account's deposits, as its page lists them.
 async fn deposits(shop: &Shop<'_>) -> Vec<Deposit> {
     let page = PageRequest { limit: 200, starting_after: None };
-    shop.world.store.list_crypto_deposits(shop.base.account.id, page).await.unwrap().rows
+    shop.bed.store.list_crypto_deposits(shop.base.account.id, page).await.unwrap().rows
 }
 
 /// Sends the form of a deposit. Returns the path of the quote.
@@ -28,15 +28,15 @@ async fn quoted(shop: &mut Shop<'_>) -> String {
 }
 
 /// Sends the form of a withdrawal.
-async fn asked(shop: &mut Shop<'_>, amount: &str) -> Seen {
+async fn submit_withdrawal_form(shop: &mut Shop<'_>, amount: &str) -> Seen {
     let fields = [("amount", amount), ("currency", "usdterc20"), ("address", ADDRESS)];
     shop.fill("/crypto/withdrawals/new", &fields).await
 }
 
 #[actix_web::test]
 async fn deposit_is_created_once_from_its_quote() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let quote = quoted(&mut shop).await;
     let page = shop.browser.get(&quote).await;
     assert!(page.body.contains("R$ 200,00") && page.body.contains("40 usdterc20"), "{}", page.body);
@@ -66,14 +66,14 @@ async fn deposit_is_created_once_from_its_quote() {
 
 #[actix_web::test]
 async fn deposit_page_follows_its_payments() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let quote = quoted(&mut shop).await;
     shop.browser.get(&quote).await;
     let path = shop.browser.post(&quote, &[]).await.location().to_owned();
     let payment = deposits(&shop).await.first().unwrap().state.issued().unwrap().payment.clone();
     shop.base.processor.pay(&payment, UpstreamDepositStatus::Finished, "40");
-    world.clock.advance(Duration::from_secs(2));
+    bed.clock.advance(Duration::from_secs(2));
     let part = shop.browser.get(&format!("{path}/live")).await;
     assert!(part.body.starts_with("<div id=\"live\">"), "{}", part.body);
     for text in ["concluído", "valor exato", "creditado", "R$ 200,00"] {
@@ -84,11 +84,11 @@ async fn deposit_page_follows_its_payments() {
 
 #[actix_web::test]
 async fn expired_quote_creates_no_deposit() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let quote = quoted(&mut shop).await;
     shop.browser.get(&quote).await;
-    world.clock.advance(Duration::from_secs(61));
+    bed.clock.advance(Duration::from_secs(61));
     let seen = shop.browser.post(&quote, &[]).await;
     assert_eq!(seen.status, 422);
     assert!(seen.body.contains("Peça outra"), "{}", seen.body);
@@ -97,9 +97,9 @@ async fn expired_quote_creates_no_deposit() {
 
 #[actix_web::test]
 async fn withdrawal_is_sent_once_with_a_code() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let path = asked(&mut shop, "500,00").await.location().to_owned();
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let path = submit_withdrawal_form(&mut shop, "500,00").await.location().to_owned();
     let page = shop.browser.get(&path).await;
     for text in [ADDRESS, "R$ 500,00", "100 usdterc20", "name=\"code\""] {
         assert!(page.body.contains(text), "{text}: {}", page.body);
@@ -110,11 +110,8 @@ async fn withdrawal_is_sent_once_with_a_code() {
     let first = shop.browser.post(&path, &[("code", &code)]).await;
     let again = shop.browser.post(&path, &[]).await;
     assert_eq!((first.status, first.location()), (303, again.location()), "{}", first.body);
-    assert_eq!((shop.base.processor.requests(), world.store.crypto_withdrawals().len()), (1, 1));
-    assert_eq!(
-        world.store.crypto_withdrawals().first().map(|withdrawal| withdrawal.terms.origin),
-        Some(Origin::Manual)
-    );
+    assert_eq!((shop.base.processor.requests(), bed.store.crypto_withdrawals().len()), (1, 1));
+    assert_eq!(bed.store.crypto_withdrawals().first().map(|withdrawal| withdrawal.terms.origin), Some(Origin::Manual));
     assert_eq!(shop.base.available(), 950_000);
     let shown = shop.browser.get(first.location()).await;
     assert!(shown.body.contains(ADDRESS) && shown.body.contains("em processamento"), "{}", shown.body);
@@ -123,22 +120,22 @@ async fn withdrawal_is_sent_once_with_a_code() {
 
 #[actix_web::test]
 async fn withdrawal_is_sent_only_at_the_shown_price() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let path = asked(&mut shop, "500").await.location().to_owned();
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let path = submit_withdrawal_form(&mut shop, "500").await.location().to_owned();
     assert!(shop.browser.get(&path).await.body.contains("100 usdterc20"));
-    world.clock.advance(Duration::from_secs(61));
+    bed.clock.advance(Duration::from_secs(61));
     shop.base.processor.state().brl_per_usd = Some(("8", "8"));
     let code = shop.code().await;
     let seen = shop.browser.post(&path, &[("code", &code)]).await;
-    assert_eq!((seen.status, world.store.crypto_withdrawals().len()), (422, 0), "{}", seen.body);
+    assert_eq!((seen.status, bed.store.crypto_withdrawals().len()), (422, 0), "{}", seen.body);
     // The confirmed withdrawal needs no second code. The user only accepts the new price.
     assert!(seen.body.contains("62,5 usdterc20") && !seen.body.contains("name=\"code\""), "{}", seen.body);
     let action = seen.body.split("action=\"").find(|part| part.starts_with("/crypto/withdrawals/confirm/"));
     let action = action.and_then(|part| part.split('"').next()).unwrap().to_owned();
     let sent = shop.browser.post(&action, &[]).await;
     assert_eq!(sent.status, 303, "{}", sent.body);
-    let coins: Vec<_> = world.store.crypto_withdrawals().iter().map(|one| one.price.coins.to_string()).collect();
+    let coins: Vec<_> = bed.store.crypto_withdrawals().iter().map(|one| one.price.coins.to_string()).collect();
     assert_eq!((coins, shop.base.processor.requests()), (vec!["62.5".to_owned()], 1));
     // The form with the expired quote leads to the same withdrawal.
     assert_eq!(shop.browser.post(&path, &[]).await.location(), sent.location());
@@ -146,8 +143,8 @@ async fn withdrawal_is_sent_only_at_the_shown_price() {
 
 #[actix_web::test]
 async fn mistakes_of_crypto_forms_are_named() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     for (amount, currency, address, text) in [
         ("1.234", "btc", ADDRESS, "duas casas decimais"),
         ("500", "usdttrc20", ADDRESS, "moeda da lista"),
@@ -171,23 +168,23 @@ async fn mistakes_of_crypto_forms_are_named() {
     let fields = [("amount", SCRIPT), ("currency", SCRIPT), ("address", SCRIPT), ("description", SCRIPT)];
     let seen = shop.fill("/crypto/withdrawals/new", &fields).await;
     assert!(!seen.body.contains("<script>") && seen.body.contains("script&#62;"), "{}", seen.body);
-    assert_eq!((deposits(&shop).await.len(), world.store.crypto_withdrawals().len()), (0, 0));
+    assert_eq!((deposits(&shop).await.len(), bed.store.crypto_withdrawals().len()), (0, 0));
 }
 
 #[actix_web::test]
 async fn crypto_records_of_another_account_do_not_exist() {
-    let world = World::new(None);
-    let mut ana = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut ana = Shop::open(&bed, EMAIL).await;
     let open_quote = quoted(&mut ana).await;
     let quote = quoted(&mut ana).await;
     ana.browser.get(&quote).await;
     let deposit = ana.browser.post(&quote, &[]).await.location().to_owned();
-    let confirm = asked(&mut ana, "500").await.location().to_owned();
-    let other = asked(&mut ana, "500").await.location().to_owned();
+    let confirm = submit_withdrawal_form(&mut ana, "500").await.location().to_owned();
+    let other = submit_withdrawal_form(&mut ana, "500").await.location().to_owned();
     ana.browser.get(&confirm).await;
     let code = ana.code().await;
     let withdrawal = ana.browser.post(&confirm, &[("code", &code)]).await.location().to_owned();
-    let mut bia = Shop::open(&world, OTHER).await;
+    let mut bia = Shop::open(&bed, OTHER).await;
     let lives = [format!("{deposit}/live"), format!("{withdrawal}/live")];
     for path in [&open_quote, &quote, &deposit, &confirm, &other, &withdrawal].into_iter().chain(&lives) {
         assert_eq!(bia.browser.get(path).await.status, 404, "{path}");
@@ -202,19 +199,19 @@ async fn crypto_records_of_another_account_do_not_exist() {
     for path in ["/crypto/deposits/new", "/crypto/withdrawals/new", &open_quote, &other] {
         assert_eq!(bia.browser.post(path, &[]).await.status, 403, "{path}");
     }
-    assert_eq!((deposits(&ana).await.len(), world.store.crypto_withdrawals().len()), (1, 1));
+    assert_eq!((deposits(&ana).await.len(), bed.store.crypto_withdrawals().len()), (1, 1));
 }
 
 #[actix_web::test]
 async fn pages_of_crypto_are_for_merchants_in_both_languages() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let open_quote = quoted(&mut shop).await;
     let quote = quoted(&mut shop).await;
     shop.browser.get(&quote).await;
     let deposit = shop.browser.post(&quote, &[]).await.location().to_owned();
-    let confirm = asked(&mut shop, "500").await.location().to_owned();
-    let waiting = asked(&mut shop, "500").await.location().to_owned();
+    let confirm = submit_withdrawal_form(&mut shop, "500").await.location().to_owned();
+    let waiting = submit_withdrawal_form(&mut shop, "500").await.location().to_owned();
     shop.browser.get(&confirm).await;
     let code = shop.code().await;
     let withdrawal = shop.browser.post(&confirm, &[("code", &code)]).await.location().to_owned();

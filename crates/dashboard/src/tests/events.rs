@@ -4,21 +4,21 @@ use cais_domain::event::EventType;
 use cais_ports::Store as _;
 use cais_testkit::builders::{an_event, steps};
 
-use super::browser::World;
+use super::browser::TestBed;
 use super::webhooks::{EMAIL, account, published};
 
 #[actix_web::test]
 async fn events_lead_to_the_pages_of_their_resources() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     for (kind, id, path) in [
         (EventType::PayoutCompleted, "pyt_1", "/payouts/pyt_1"),
         (EventType::InfractionOpened, "inf_1", "/infractions/inf_1"),
         (EventType::CryptoDepositCompleted, "cdp_1", "/crypto/deposits/cdp_1"),
         (EventType::CryptoWithdrawalFailed, "cwd_1", "/crypto/withdrawals/cwd_1"),
     ] {
-        let event = an_event(account(&world).await, kind, id);
-        world.store.commit(steps::publish(vec![event.clone()])).await.unwrap();
+        let event = an_event(account(&bed).await, kind, id);
+        bed.store.commit(steps::publish(vec![event.clone()])).await.unwrap();
         for page in ["/events".to_owned(), format!("/events/{}", event.id)] {
             let seen = browser.get(&page).await;
             assert!(seen.body.contains(&format!("href=\"{path}\"")), "{page}: {}", seen.body);
@@ -28,10 +28,10 @@ async fn events_lead_to_the_pages_of_their_resources() {
 
 #[actix_web::test]
 async fn events_are_filtered_by_the_query() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     for _ in 0..51 {
-        published(&world).await;
+        published(&bed).await;
     }
     let first = browser.get("/events?type=charge.paid").await;
     assert_eq!(first.body.matches("href=\"/events/evt_").count(), 50);
@@ -55,9 +55,9 @@ async fn events_are_filtered_by_the_query() {
 
 #[actix_web::test]
 async fn event_without_receiver_is_not_resent() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
-    let page = format!("/events/{}", published(&world).await.id);
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
+    let page = format!("/events/{}", published(&bed).await.id);
     browser.get(&page).await;
     let refused = browser.post(&format!("{page}/resend"), &[]).await;
     assert!(refused.status == 422 && refused.body.contains("Nenhum endereço ativo"), "{}", refused.body);

@@ -3,15 +3,15 @@
 use actix_web::test::TestRequest;
 use cais_testkit::CapturedLogs;
 
-use super::browser::{ORIGIN, PASSWORD, World};
+use super::browser::{ORIGIN, PASSWORD, TestBed};
 use super::routes::forms;
 
 const EMAIL: &str = "ana@shop.example";
 
 #[actix_web::test]
 async fn form_with_foreign_or_missing_origin_is_refused() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     for origin in [
         Some("https://evil.example"),
         Some("http://localhost:8081"),
@@ -32,9 +32,9 @@ async fn form_with_foreign_or_missing_origin_is_refused() {
 
 #[actix_web::test]
 async fn form_without_the_own_token_is_refused() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
-    let mut other = world.logged_in("bia@shop.example").await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
+    let mut other = bed.logged_in("bia@shop.example").await;
     other.get("/").await;
     browser.get("/").await;
     let own = browser.token.clone();
@@ -47,7 +47,7 @@ async fn form_without_the_own_token_is_refused() {
         assert_eq!((warned.len(), field("route"), field("client")), (1, Some("/logout"), Some("192.0.2.9")));
     }
     // A token from before the login is refused after the login.
-    let mut early = world.browser();
+    let mut early = bed.browser();
     early.get("/login").await;
     let before = early.token.clone();
     early.log_in(EMAIL).await;
@@ -59,8 +59,8 @@ async fn form_without_the_own_token_is_refused() {
 
 #[actix_web::test]
 async fn every_form_is_checked_before_its_handler() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     for path in forms() {
         browser.token = "0".repeat(64);
         assert_eq!(browser.post(&path, &[]).await.status, 403, "{path}");
@@ -75,8 +75,8 @@ async fn every_form_is_checked_before_its_handler() {
 
 #[actix_web::test]
 async fn form_of_another_site_is_refused_by_fetch_metadata() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     browser.get("/login").await;
     let body = format!("token={}&email={EMAIL}&password=x", browser.token);
     let request = |site: &str| {
@@ -94,8 +94,8 @@ async fn form_of_another_site_is_refused_by_fetch_metadata() {
 
 #[actix_web::test]
 async fn large_form_is_refused() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     browser.get("/login").await;
     let seen = browser.post("/login", &[("email", &"a".repeat(crate::MAX_FORM_BYTES)), ("password", PASSWORD)]).await;
     assert_eq!(seen.status, 400);
@@ -103,8 +103,8 @@ async fn large_form_is_refused() {
 
 #[actix_web::test]
 async fn configured_origin_alone_is_accepted() {
-    let world = World::new(Some("https://pay.example"));
-    let mut browser = world.browser();
+    let bed = TestBed::new(Some("https://pay.example"));
+    let mut browser = bed.browser();
     browser.get("/login").await;
     browser.origin = Some(ORIGIN.to_owned());
     assert_eq!(browser.post("/login", &[("email", EMAIL), ("password", "x")]).await.status, 403);
@@ -114,8 +114,8 @@ async fn configured_origin_alone_is_accepted() {
 
 #[actix_web::test]
 async fn malformed_bodies_are_refused() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     browser.get("/keys/new").await;
     let token = browser.token.clone();
     let form = "application/x-www-form-urlencoded";

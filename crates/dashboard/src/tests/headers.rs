@@ -2,14 +2,14 @@
 
 use actix_web::test::TestRequest;
 
-use super::browser::World;
+use super::browser::TestBed;
 
 const EMAIL: &str = "ana@shop.example";
 
 #[actix_web::test]
 async fn every_page_has_a_strict_policy_and_no_inline_code() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     for path in [
         "/",
         "/transactions",
@@ -65,8 +65,8 @@ async fn every_page_has_a_strict_policy_and_no_inline_code() {
 
 #[actix_web::test]
 async fn cookies_over_tls_belong_to_this_host_alone() {
-    let world = World::new(Some("https://pay.example"));
-    let mut browser = world.browser();
+    let bed = TestBed::new(Some("https://pay.example"));
+    let mut browser = bed.browser();
     let first = browser.get("/login").await;
     assert_eq!(first.header("strict-transport-security"), Some("max-age=31536000"));
     browser.sign_up(EMAIL, "Shop").await;
@@ -83,8 +83,8 @@ async fn cookies_over_tls_belong_to_this_host_alone() {
 
 #[actix_web::test]
 async fn cookies_in_development_are_hidden_from_scripts() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     let seen = browser.get("/login").await;
     let line = seen.header("set-cookie").unwrap_or_default();
     assert!(line.starts_with("cais-form=") && line.contains("HttpOnly") && !line.contains("Secure"), "{line}");
@@ -93,8 +93,8 @@ async fn cookies_in_development_are_hidden_from_scripts() {
 
 #[actix_web::test]
 async fn style_sheet_is_served_under_its_hash() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     let path = browser.get("/login").await.between("<link rel=\"stylesheet\" href=\"", "\"");
     let css = browser.get(&path).await;
     assert_eq!((css.status, css.header("content-type")), (200, Some("text/css; charset=utf-8")));
@@ -106,8 +106,8 @@ async fn style_sheet_is_served_under_its_hash() {
 
 #[actix_web::test]
 async fn path_without_a_page_shows_a_page_to_browsers_only() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     let open = |path: &str| TestRequest::get().uri(path).insert_header(("accept", "text/html,*/*;q=0.8"));
     for (path, status, text) in [
         ("/nope", 404, "Página não encontrada"),

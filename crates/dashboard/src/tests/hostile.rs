@@ -13,7 +13,7 @@ use cais_ports::{
 use cais_testkit::builders::{a_callback, fresh, start, steps};
 use cais_use_cases::infractions::poll;
 
-use super::browser::{Browser, World};
+use super::browser::{Browser, TestBed};
 use super::routes::pages;
 use super::shop::{Shop, an_operator_browser};
 use super::{charges, keys, webhooks};
@@ -25,18 +25,18 @@ const TEXT: &str = "'\"><script>alert(1)</script>";
 const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
 
 /// Returns a merchant with hostile texts, and the paths of pages to which no link leads.
-async fn hostile_shop(world: &World) -> (Shop<'_>, Vec<String>) {
-    let mut shop = Shop::open(world, EMAIL).await;
-    let account = world.store.find_account_by_email(EMAIL).await.unwrap().unwrap();
+async fn hostile_shop(bed: &TestBed) -> (Shop<'_>, Vec<String>) {
+    let mut shop = Shop::open(bed, EMAIL).await;
+    let account = bed.store.find_account_by_email(EMAIL).await.unwrap().unwrap();
     let renamed = Write::update(Account { name: TEXT.to_owned(), ..account.clone() });
-    world.store.commit(steps::write(renamed, start())).await.unwrap();
+    bed.store.commit(steps::write(renamed, start())).await.unwrap();
 
-    let key = keys::asked(&mut shop.browser, TEXT).await;
+    let key = keys::submit_key_form(&mut shop.browser, TEXT).await;
     shop.browser.get(&key).await;
     let code = shop.code().await;
     assert_eq!(shop.browser.post(&key, &[("code", &code)]).await.status, 200);
-    world.clock.advance(Duration::from_secs(30));
-    let mut paths = vec![keys::asked(&mut shop.browser, TEXT).await];
+    bed.clock.advance(Duration::from_secs(30));
+    let mut paths = vec![keys::submit_key_form(&mut shop.browser, TEXT).await];
 
     let free = [("description", TEXT), ("external_id", TEXT)];
     let payer = [("amount", "10,00"), ("payer_name", TEXT)];
@@ -68,36 +68,36 @@ async fn hostile_shop(world: &World) -> (Shop<'_>, Vec<String>) {
     shop.browser.get(withdrawal.location()).await;
     let code = shop.code().await;
     assert_eq!(shop.browser.post(withdrawal.location(), &[("code", &code)]).await.status, 303);
-    world.clock.advance(Duration::from_secs(30));
+    bed.clock.advance(Duration::from_secs(30));
     paths.push(withdrawal.location().to_owned());
 
     let (endpoint, id) = webhooks::created(&mut shop.browser).await;
     let fields = [("url", "https://shop.example/hooks?a=1&b=<i>"), ("description", TEXT), ("event", "*")];
     assert_eq!(shop.fill(&endpoint, &fields).await.status, 303);
-    webhooks::published(world).await;
-    webhooks::attempted(world, id, TEXT, AttemptOutcome::Succeeded).await;
+    webhooks::published(bed).await;
+    webhooks::attempted(bed, id, TEXT, AttemptOutcome::Succeeded).await;
 
     let (_, pix) = shop.base.paid(1_000).await;
     let upstream = shop.base.psp.dispute(&pix, 1_000);
     shop.base.psp.change(&upstream, |infraction| infraction.reason = Some(TEXT.to_owned()));
     poll::run_once(&shop.base.ports).await.unwrap();
-    let infraction = format!("/infractions/{}", world.store.infractions().pop().unwrap().id);
+    let infraction = format!("/infractions/{}", bed.store.infractions().pop().unwrap().id);
     assert_eq!(shop.fill(&infraction, &[("text", TEXT)]).await.status, 303);
 
     let request = LoggedRequest {
         id: fresh(),
         account: account.id,
-        at: world.clock.now(),
+        at: bed.clock.now(),
         method: "GET".to_owned(),
         path: format!("/v1/{TEXT}"),
         status: 404,
         key: KeyPrefix::from_random(&[7; 12]),
         took_ms: 1,
     };
-    world.store.record_requests(vec![request], Vec::new()).await.unwrap();
+    bed.store.record_requests(vec![request], Vec::new()).await.unwrap();
     let body = format!(r#"{{"pix":[{{"endToEndId":"{}","txid":"{0}"}}]}}"#, TEXT.replace('"', "\\\""));
     let callback = Callback { state: CallbackState::Unmatched, due_at: None, body: body.into_bytes(), ..a_callback() };
-    world.store.commit(steps::write(Write::insert(callback), start())).await.unwrap();
+    bed.store.commit(steps::write(Write::insert(callback), start())).await.unwrap();
     (shop, paths)
 }
 
@@ -111,7 +111,7 @@ struct Site {
 }
 
 /// Opens every page that a link leads to, and asserts that each page shows hostile texts escaped.
-async fn crawl(world: &World, browser: &mut Browser<'_>, roots: Vec<String>) -> Site {
+async fn crawl(bed: &TestBed, browser: &mut Browser<'_>, roots: Vec<String>) -> Site {
     let mut site = Site::default();
     let mut open = roots;
     while let Some(path) = open.pop() {
@@ -119,7 +119,7 @@ async fn crawl(world: &World, browser: &mut Browser<'_>, roots: Vec<String>) -> 
             continue;
         }
         // The pause keeps the session below its limit of requests.
-        world.clock.advance(Duration::from_millis(200));
+        bed.clock.advance(Duration::from_millis(200));
         let seen = browser.get(&path).await;
         assert_eq!(seen.status, 200, "{path}: {}", seen.body);
         assert!(site.pages.len() < 500, "the pages lead to ever more pages");
@@ -159,11 +159,11 @@ fn of_records(paths: &BTreeSet<String>) -> Vec<String> {
 
 #[actix_web::test]
 async fn hostile_texts_are_escaped_and_records_are_private() {
-    let world = World::new(None);
-    let (mut shop, mut roots) = hostile_shop(&world).await;
+    let bed = TestBed::new(None);
+    let (mut shop, mut roots) = hostile_shop(&bed).await;
     roots.extend(pages().into_iter().filter(|path| !path.contains("/x") && !path.starts_with("/operator/")));
     roots.retain(|path| !path.starts_with("/login") && path != "/signup");
-    let site = crawl(&world, &mut shop.browser, roots).await;
+    let site = crawl(&bed, &mut shop.browser, roots).await;
     assert!(site.escaped >= 15, "{} pages with hostile texts", site.escaped);
 
     let (pages, forms) = (of_records(&site.pages), of_records(&site.forms));
@@ -185,21 +185,21 @@ async fn hostile_texts_are_escaped_and_records_are_private() {
     }
     assert!(forms.len() >= 10, "{forms:?}");
 
-    let mut stranger = world.browser();
+    let mut stranger = bed.browser();
     for path in &pages {
         let seen = stranger.get(path).await;
         assert_eq!((seen.status, seen.location()), (303, "/login"), "{path}");
     }
     let audited = async || {
         let page = PageRequest { limit: 1_000, starting_after: None };
-        world.store.list_audit(AuditFilter::default(), page).await.unwrap().rows.len()
+        bed.store.list_audit(AuditFilter::default(), page).await.unwrap().rows.len()
     };
-    let other = Shop::open(&world, OTHER).await.browser;
-    let operator = an_operator_browser(&world).await;
-    let (before, orders) = (audited().await, world.store.payouts().len());
+    let other = Shop::open(&bed, OTHER).await.browser;
+    let operator = an_operator_browser(&bed).await;
+    let (before, orders) = (audited().await, bed.store.payouts().len());
     for (mut browser, name) in [(other, "another merchant"), (operator, "an operator")] {
         for path in &pages {
-            world.clock.advance(Duration::from_millis(200));
+            bed.clock.advance(Duration::from_millis(200));
             assert_eq!(browser.get(path).await.status, 404, "{name}: {path}");
         }
         let token = browser.get("/sessions").await.between("name=\"token\" value=\"", "\"");
@@ -208,16 +208,16 @@ async fn hostile_texts_are_escaped_and_records_are_private() {
             assert_eq!(browser.post(path, &[("code", "123456")]).await.status, 404, "{name}: {path}");
         }
     }
-    assert_eq!((audited().await, world.store.payouts().len()), (before, orders), "nothing was changed");
+    assert_eq!((audited().await, bed.store.payouts().len()), (before, orders), "nothing was changed");
 }
 
 #[actix_web::test]
 async fn hostile_texts_are_escaped_for_operators() {
-    let world = World::new(None);
-    hostile_shop(&world).await;
-    let mut operator = an_operator_browser(&world).await;
+    let bed = TestBed::new(None);
+    hostile_shop(&bed).await;
+    let mut operator = an_operator_browser(&bed).await;
     let roots = pages().into_iter().filter(|path| !path.contains("/x") && path.starts_with("/operator/"));
-    let site = crawl(&world, &mut operator, roots.collect()).await;
+    let site = crawl(&bed, &mut operator, roots.collect()).await;
     assert!(site.escaped >= 2, "{} pages with hostile texts", site.escaped);
     assert!(site.pages.iter().any(|path| path.starts_with("/operator/accounts/acc_")));
 }

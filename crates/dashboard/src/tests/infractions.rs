@@ -5,10 +5,10 @@ use std::time::Duration;
 use cais_domain::infraction::{Infraction, InfractionStatus};
 use cais_domain::text::Text;
 use cais_ports::{Clock as _, UpstreamInfractionStatus};
-use cais_testkit::psp::Sending;
+use cais_testkit::psp::OrderReply;
 use cais_use_cases::infractions::poll;
 
-use super::browser::World;
+use super::browser::TestBed;
 use super::shop::{Shop, check_pages};
 
 const EMAIL: &str = "ana@shop.example";
@@ -24,7 +24,7 @@ async fn disputed(shop: &Shop<'_>) -> (Infraction, String) {
 }
 
 fn stored(shop: &Shop<'_>) -> Infraction {
-    shop.world.store.infractions().pop().unwrap()
+    shop.bed.store.infractions().pop().unwrap()
 }
 
 fn path(infraction: &Infraction) -> String {
@@ -33,8 +33,8 @@ fn path(infraction: &Infraction) -> String {
 
 #[actix_web::test]
 async fn infraction_shows_report_block_and_deadline() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (infraction, _) = disputed(&shop).await;
     let page = shop.browser.get(&path(&infraction)).await;
     for text in ["R$ 10,00", "foi enganado", "Valor bloqueado", "data-until=", "Prova de entrega", "Não reconheço"] {
@@ -46,8 +46,8 @@ async fn infraction_shows_report_block_and_deadline() {
 
 #[actix_web::test]
 async fn repeated_defense_form_sends_one_defense() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (infraction, _) = disputed(&shop).await;
     let path = path(&infraction);
     let fields = [("text", "Entregue.\r\nCom assinatura."), ("url", "https://loja.example/provas")];
@@ -71,8 +71,8 @@ async fn repeated_defense_form_sends_one_defense() {
 
 #[actix_web::test]
 async fn mistakes_of_a_defense_are_named_and_escaped() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (infraction, _) = disputed(&shop).await;
     let path = path(&infraction);
     let long = "é".repeat(2_001);
@@ -97,8 +97,8 @@ async fn mistakes_of_a_defense_are_named_and_escaped() {
 
 #[actix_web::test]
 async fn longest_defense_fits_into_the_form() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (infraction, _) = disputed(&shop).await;
     let text = "😀".repeat(2_000);
     let seen = shop.fill(&path(&infraction), &[("text", &text)]).await;
@@ -107,27 +107,27 @@ async fn longest_defense_fits_into_the_form() {
 
 #[actix_web::test]
 async fn defense_refused_without_acquirer_can_be_sent_again() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (infraction, _) = disputed(&shop).await;
-    shop.base.psp.set_all(Sending::Down);
+    shop.base.psp.set_all(OrderReply::Down);
     let seen = shop.fill(&path(&infraction), &[("text", "Entregue")]).await;
     assert_eq!(seen.status, 422);
     assert!(seen.body.contains("não foi enviada") && seen.body.contains(">Entregue</textarea>"), "{}", seen.body);
-    shop.base.psp.set_all(Sending::Takes);
+    shop.base.psp.set_all(OrderReply::Accepts);
     assert_eq!(shop.fill(&path(&infraction), &[("text", "Entregue")]).await.status, 303);
 }
 
 #[actix_web::test]
 async fn late_defense_is_refused() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (infraction, _) = disputed(&shop).await;
     let deadline = infraction.deadline_at.unwrap();
-    let left = u64::try_from(deadline.duration_since(world.clock.now()).as_secs()).unwrap();
-    world.clock.advance(Duration::from_secs(left + 1));
+    let left = u64::try_from(deadline.duration_since(bed.clock.now()).as_secs()).unwrap();
+    bed.clock.advance(Duration::from_secs(left + 1));
     // The session has expired too, so the user logs in again. The infraction then has no form.
-    let mut browser = world.browser();
+    let mut browser = bed.browser();
     browser.log_in(EMAIL).await;
     browser.get("/login/code").await;
     let code = shop.code().await;
@@ -142,8 +142,8 @@ async fn late_defense_is_refused() {
 
 #[actix_web::test]
 async fn decisions_are_shown_with_the_money() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (lost, upstream) = disputed(&shop).await;
     shop.base.psp.accept(&upstream);
     poll::run_once(&shop.base.ports).await.unwrap();
@@ -161,8 +161,8 @@ async fn decisions_are_shown_with_the_money() {
 
 #[actix_web::test]
 async fn unresolved_infractions_are_listed_by_deadline() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (late, _) = disputed(&shop).await;
     let (_, pix) = shop.base.paid(1_000).await;
     let upstream = shop.base.psp.dispute(&pix, 1_000);
@@ -178,8 +178,8 @@ async fn unresolved_infractions_are_listed_by_deadline() {
 #[actix_web::test]
 async fn cut_list_of_unresolved_infractions_shows_a_hint() {
     const CUT: &str = "Escolha uma situação para ver as outras.";
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let mut dispute = async |count: usize| {
         for _ in 0..count {
             let (_, pix) = shop.base.paid(1_000).await;
@@ -195,10 +195,10 @@ async fn cut_list_of_unresolved_infractions_shows_a_hint() {
 
 #[actix_web::test]
 async fn infractions_of_another_account_do_not_exist() {
-    let world = World::new(None);
-    let ana = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let ana = Shop::open(&bed, EMAIL).await;
     let (infraction, _) = disputed(&ana).await;
-    let mut bia = Shop::open(&world, OTHER).await;
+    let mut bia = Shop::open(&bed, OTHER).await;
     let path = path(&infraction);
     let after = format!("/infractions?status=all&starting_after={}", infraction.id);
     for path in [path.as_str(), after.as_str(), "/infractions/inf_x", "/infractions?status=gold"] {
@@ -214,8 +214,8 @@ async fn infractions_of_another_account_do_not_exist() {
 
 #[actix_web::test]
 async fn pages_of_infractions_are_for_merchants_in_both_languages() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (infraction, _) = disputed(&shop).await;
     let path = path(&infraction);
     check_pages(&mut shop, &["/infractions", "/infractions?status=all", "/infractions?status=open", &path]).await;

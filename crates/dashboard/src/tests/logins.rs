@@ -5,14 +5,14 @@ use std::time::Duration;
 use actix_web::test::TestRequest;
 use cais_testkit::CapturedLogs;
 
-use super::browser::{PASSWORD, World};
+use super::browser::{PASSWORD, TestBed};
 
 const EMAIL: &str = "ana@shop.example";
 
 #[actix_web::test]
 async fn merchant_signs_up_enrols_and_sees_the_balance() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     let first = browser.get("/").await;
     assert_eq!((first.status, first.location()), (303, "/login"));
     browser.sign_up(EMAIL, "Loja <da> Ana").await;
@@ -24,7 +24,7 @@ async fn merchant_signs_up_enrols_and_sees_the_balance() {
     assert!(page.body.contains("src=\"data:image/png;base64,"), "{}", page.body);
     let wrong = browser.post("/login/enrol", &[("code", "999999")]).await;
     assert_eq!(wrong.status, 422);
-    let code = world.code(EMAIL, 0).await;
+    let code = bed.code(EMAIL, 0).await;
     let shown = browser.post("/login/enrol", &[("code", &code)]).await;
     assert_eq!((shown.status, shown.body.matches("<li><code>").count()), (200, 10));
     let home = browser.get("/").await;
@@ -35,16 +35,16 @@ async fn merchant_signs_up_enrols_and_sees_the_balance() {
 
 #[actix_web::test]
 async fn password_page_names_the_user_to_password_managers() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     let field = format!("value=\"{EMAIL}\" autocomplete=\"username\" hidden");
     assert!(browser.get("/password").await.body.contains(&field));
 }
 
 #[actix_web::test]
 async fn unknown_email_and_wrong_password_have_the_same_answer() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     browser.sign_up(EMAIL, "Shop").await;
     let mut answers = Vec::new();
     for (email, password) in [(EMAIL, "wrong password 1"), ("no@shop.example", PASSWORD)] {
@@ -61,8 +61,8 @@ async fn unknown_email_and_wrong_password_have_the_same_answer() {
 
 #[actix_web::test]
 async fn eleventh_wrong_password_is_answered_429() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     let mut last = 0;
     for _ in 0..11 {
         browser.get("/login").await;
@@ -73,11 +73,11 @@ async fn eleventh_wrong_password_is_answered_429() {
 
 #[actix_web::test]
 async fn used_code_is_refused_and_session_changes_at_each_step() {
-    let world = World::new(None);
-    world.logged_in(EMAIL).await;
-    let code = world.code(EMAIL, 0).await;
+    let bed = TestBed::new(None);
+    bed.logged_in(EMAIL).await;
+    let code = bed.code(EMAIL, 0).await;
     for expected in [303, 422] {
-        let mut browser = world.browser();
+        let mut browser = bed.browser();
         browser.log_in(EMAIL).await;
         let half = browser.session().cloned();
         assert!(half.is_some());
@@ -87,7 +87,7 @@ async fn used_code_is_refused_and_session_changes_at_each_step() {
         assert_eq!(seen.status, expected, "{}", seen.body);
         assert_eq!(browser.session() == half.as_ref(), expected == 422);
         // The session of the first step gives no access.
-        let mut thief = world.browser();
+        let mut thief = bed.browser();
         thief.cookies.insert("cais-session".to_owned(), half.unwrap());
         assert_eq!(thief.get("/keys").await.location(), "/login");
     }
@@ -95,10 +95,10 @@ async fn used_code_is_refused_and_session_changes_at_each_step() {
 
 #[actix_web::test]
 async fn session_that_the_attacker_chose_is_not_used() {
-    let world = World::new(None);
-    let mut attacker = world.browser();
+    let bed = TestBed::new(None);
+    let mut attacker = bed.browser();
     attacker.sign_up(EMAIL, "Shop").await;
-    let mut victim = world.browser();
+    let mut victim = bed.browser();
     let chosen = format!("ses_{}.{}", "0".repeat(26), "0".repeat(64));
     victim.cookies.insert("cais-session".to_owned(), chosen.clone());
     victim.log_in(EMAIL).await;
@@ -109,14 +109,14 @@ async fn session_that_the_attacker_chose_is_not_used() {
 
 #[actix_web::test]
 async fn ended_and_idle_sessions_lead_to_the_login() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     let stolen = browser.session().cloned().unwrap();
     let listed = browser.get("/sessions").await;
     assert!(listed.body.contains("Test/1 &#60;b&#62;") && listed.body.contains("192.0.2.9"), "{}", listed.body);
     let out = browser.post("/logout", &[]).await;
     assert_eq!((out.location(), browser.session()), ("/login", None));
-    let mut thief = world.browser();
+    let mut thief = bed.browser();
     thief.cookies.insert("cais-session".to_owned(), stolen);
     let logs = CapturedLogs::start();
     assert_eq!(thief.get("/").await.location(), "/login");
@@ -124,17 +124,17 @@ async fn ended_and_idle_sessions_lead_to_the_login() {
     assert_eq!(logs.infos().iter().filter(|line| is_refusal(line)).count(), 1, "{:?}", logs.infos());
     browser.log_in(EMAIL).await;
     browser.get("/login/code").await;
-    let code = world.code(EMAIL, 0).await;
+    let code = bed.code(EMAIL, 0).await;
     browser.post("/login/code", &[("code", &code)]).await;
     assert_eq!(browser.get("/").await.status, 200);
-    world.clock.advance(Duration::from_mins(61));
+    bed.clock.advance(Duration::from_mins(61));
     assert_eq!(browser.get("/").await.location(), "/login");
 }
 
 #[actix_web::test]
 async fn pages_are_portuguese_until_english_is_chosen() {
-    let world = World::new(None);
-    let mut browser = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.browser();
     let page = browser.get("/login").await;
     assert!(page.body.contains("<html lang=\"pt-BR\">") && page.body.contains("Entrar"), "{}", page.body);
     let seen = browser.post("/language", &[("language", "en")]).await;
@@ -146,12 +146,12 @@ async fn pages_are_portuguese_until_english_is_chosen() {
 
 #[actix_web::test]
 async fn changed_password_ends_other_sessions() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
-    let mut other = world.browser();
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
+    let mut other = bed.browser();
     other.log_in(EMAIL).await;
     other.get("/login/code").await;
-    let code = world.code(EMAIL, 0).await;
+    let code = bed.code(EMAIL, 0).await;
     other.post("/login/code", &[("code", &code)]).await;
     assert_eq!(other.get("/").await.status, 200);
     browser.get("/password").await;
@@ -167,22 +167,22 @@ async fn changed_password_ends_other_sessions() {
 
 #[actix_web::test]
 async fn live_parts_do_not_keep_a_session_open() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     for _ in 0..2 {
-        world.clock.advance(Duration::from_mins(29));
+        bed.clock.advance(Duration::from_mins(29));
         assert_eq!(browser.send(TestRequest::get().uri("/").insert_header(("hx-request", "true"))).await.status, 200);
     }
-    world.clock.advance(Duration::from_mins(3));
+    bed.clock.advance(Duration::from_mins(3));
     assert_eq!(browser.get("/").await.location(), "/login", "an hour without use");
 
-    let mut used = world.browser();
+    let mut used = bed.browser();
     used.log_in(EMAIL).await;
     used.get("/login/code").await;
-    let code = world.code(EMAIL, 0).await;
+    let code = bed.code(EMAIL, 0).await;
     assert_eq!(used.post("/login/code", &[("code", &code)]).await.location(), "/");
     for _ in 0..3 {
-        world.clock.advance(Duration::from_mins(29));
+        bed.clock.advance(Duration::from_mins(29));
         assert_eq!(used.get("/").await.status, 200);
     }
 }
@@ -207,8 +207,8 @@ fn every_request_of_htmx_is_a_refresh() {
 
 #[actix_web::test]
 async fn requests_of_a_session_are_limited() {
-    let world = World::new(None);
-    let (mut ana, mut bia) = (world.logged_in(EMAIL).await, world.logged_in("bia@shop.example").await);
+    let bed = TestBed::new(None);
+    let (mut ana, mut bia) = (bed.logged_in(EMAIL).await, bed.logged_in("bia@shop.example").await);
     let mut answered = 0;
     let refused = loop {
         let seen = ana.get("/sessions").await;
@@ -221,27 +221,27 @@ async fn requests_of_a_session_are_limited() {
     assert!(refused.status == 429 && answered > 200, "{} {answered}", refused.status);
     assert_eq!(ana.post("/language", &[("language", "en")]).await.status, 429, "forms too");
     assert_eq!(bia.get("/sessions").await.status, 200, "another session");
-    world.clock.advance(Duration::from_millis(100));
+    bed.clock.advance(Duration::from_millis(100));
     assert_eq!(ana.get("/sessions").await.status, 200);
     assert_eq!(ana.get("/sessions").await.status, 429);
 }
 
 #[actix_web::test]
 async fn recovery_codes_are_replaced_with_a_code() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     let page = browser.get("/recovery-codes").await;
     assert!(page.body.contains("<strong>10</strong>"), "{}", page.body);
     let path = browser.post("/recovery-codes", &[]).await.location().to_owned();
     let asked = browser.get(&path).await;
     assert!(asked.body.contains("Criar novos códigos") && asked.body.contains(EMAIL), "{}", asked.body);
     assert!(!asked.body.contains("class=\"codes\""), "no codes before the authenticator's: {}", asked.body);
-    let code = world.code(EMAIL, 0).await;
+    let code = bed.code(EMAIL, 0).await;
     let shown = browser.post(&path, &[("code", &code)]).await;
     assert_eq!(shown.body.matches("<li><code>").count(), 10, "{}", shown.body);
     let new = shown.between("<li><code>", "<");
     assert!(!browser.get(&path).await.body.contains(&new), "shown once");
-    let mut other = world.browser();
+    let mut other = bed.browser();
     other.log_in(EMAIL).await;
     other.get("/login/code").await;
     assert_eq!(other.post("/login/code", &[("code", &new)]).await.location(), "/");

@@ -10,7 +10,7 @@ use cais_ports::{ChargeQueries as _, Clock as _, Maintenance as _, Store as _};
 use cais_testkit::builders::{fresh, steps};
 use cais_use_cases::days;
 
-use super::browser::{Browser, Seen, World};
+use super::browser::{Browser, Seen, TestBed};
 use super::shop::{Shop, an_operator_browser};
 
 const EMAIL: &str = "ana@shop.example";
@@ -30,32 +30,32 @@ async fn lose_track(shop: &Shop<'_>) -> String {
         resource: Some(payout.clone()),
         end_to_end_id: None,
     };
-    shop.world.store.commit(steps::transfer(transfer)).await.unwrap();
+    shop.bed.store.commit(steps::transfer(transfer)).await.unwrap();
     payout
 }
 
 /// Returns the number of differences that the last ledger check stored for monitoring.
-async fn last_differences(world: &World) -> Option<u64> {
-    world.store.last_verification().await.unwrap().map(|last| last.differences)
+async fn last_differences(bed: &TestBed) -> Option<u64> {
+    bed.store.last_ledger_check().await.unwrap().map(|last| last.differences)
 }
 
 /// Sends the form that compares the present day.
-async fn compared(world: &World, browser: &mut Browser<'_>) -> Seen {
+async fn compared(bed: &TestBed, browser: &mut Browser<'_>) -> Seen {
     browser.get(RECONCILIATION).await;
-    let today = world.clock.now().to_zoned(days::sao_paulo()).date().to_string();
+    let today = bed.clock.now().to_zoned(days::sao_paulo()).date().to_string();
     browser.post(RECONCILIATION, &[("day", &today)]).await
 }
 
 #[actix_web::test]
 async fn ledger_check_shows_differences_and_coins() {
-    let world = World::new(None);
-    let shop = Shop::open(&world, EMAIL).await;
-    let mut browser = an_operator_browser(&world).await;
+    let bed = TestBed::new(None);
+    let shop = Shop::open(&bed, EMAIL).await;
+    let mut browser = an_operator_browser(&bed).await;
     assert!(browser.get(LEDGER).await.body.contains("Nenhuma conferência"));
     let right = browser.post(LEDGER, &[]).await;
     assert!(right.status == 200 && right.body.contains("O livro-razão fecha."), "{}", right.body);
     assert!(right.body.contains("Creditado por elas"), "{}", right.body);
-    assert_eq!(last_differences(&world).await, Some(0));
+    assert_eq!(last_differences(&bed).await, Some(0));
     let payout = lose_track(&shop).await;
     assert!(browser.get(LEDGER).await.body.contains("O livro-razão fecha."), "the last check stays");
     let wrong = browser.post(LEDGER, &[]).await;
@@ -63,15 +63,15 @@ async fn ledger_check_shows_differences_and_coins() {
         assert!(wrong.body.contains(text), "{text}: {}", wrong.body);
     }
     assert!(browser.get(LEDGER).await.body.contains(&payout));
-    assert!(last_differences(&world).await > Some(0), "monitoring shows the differences");
+    assert!(last_differences(&bed).await > Some(0), "monitoring shows the differences");
 }
 
 #[actix_web::test]
 async fn ledger_check_shows_that_coins_could_not_be_read() {
-    let world = World::new(None);
-    let mut browser = an_operator_browser(&world).await;
+    let bed = TestBed::new(None);
+    let mut browser = an_operator_browser(&bed).await;
     browser.get(LEDGER).await;
-    world.base.processor.state().brl_per_usd = None;
+    bed.base.processor.state().brl_per_usd = None;
     let seen = browser.post(LEDGER, &[]).await;
     assert!(
         seen.body.contains("O livro-razão fecha.") && seen.body.contains("não puderam ser conferidas"),
@@ -82,30 +82,30 @@ async fn ledger_check_shows_that_coins_could_not_be_read() {
 
 #[actix_web::test]
 async fn reconciliation_shows_differences_without_repair() {
-    let world = World::new(None);
-    let shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let shop = Shop::open(&bed, EMAIL).await;
     let charge = shop.base.pending(1_000).await;
     let pix = shop.base.psp.pay(&charge.txid, 1_000);
-    world.clock.advance(Duration::from_mins(6));
-    let mut browser = an_operator_browser(&world).await;
-    let seen = compared(&world, &mut browser).await;
+    bed.clock.advance(Duration::from_mins(6));
+    let mut browser = an_operator_browser(&bed).await;
+    let seen = compared(&bed, &mut browser).await;
     assert_eq!(seen.status, 200);
     let day = "<dt>Dia comparado</dt><dd>02/01/2026</dd>";
     for text in ["payment_missed", "Pix recebido sem crédito", "R$ 10,00", day, &charge.id.to_string(), pix.as_str()] {
         assert!(seen.body.contains(text), "{text}: {}", seen.body);
     }
-    let stored = world.store.find_charge(charge.account, charge.id).await.unwrap().unwrap();
+    let stored = bed.store.find_charge(charge.account, charge.id).await.unwrap().unwrap();
     assert_eq!(stored.state.status(), ChargeStatus::Pending);
     assert!(browser.get(RECONCILIATION).await.body.contains("payment_missed"), "the last comparison stays");
     shop.base.read(&charge).await;
-    let seen = compared(&world, &mut browser).await;
+    let seen = compared(&bed, &mut browser).await;
     assert!(seen.body.contains("Nenhuma diferença.") && !seen.body.contains("payment_missed"), "{}", seen.body);
 }
 
 #[actix_web::test]
 async fn reconciliation_needs_a_day_that_has_begun() {
-    let world = World::new(None);
-    let mut browser = an_operator_browser(&world).await;
+    let bed = TestBed::new(None);
+    let mut browser = an_operator_browser(&bed).await;
     for day in ["", "yesterday", "2999-01-01"] {
         browser.get(RECONCILIATION).await;
         let seen = browser.post(RECONCILIATION, &[("day", day)]).await;
@@ -116,14 +116,14 @@ async fn reconciliation_needs_a_day_that_has_begun() {
 
 #[actix_web::test]
 async fn merchant_cannot_start_checks() {
-    let world = World::new(None);
-    let mut merchant = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut merchant = bed.logged_in(EMAIL).await;
     for path in [LEDGER, RECONCILIATION] {
         assert_eq!(merchant.get(path).await.status, 404, "{path}");
-        assert_eq!(world.browser().get(path).await.location(), "/login", "{path}");
+        assert_eq!(bed.browser().get(path).await.location(), "/login", "{path}");
         merchant.get("/password").await;
         assert_eq!(merchant.post(path, &[("day", "2026-01-01")]).await.status, 404, "{path}");
     }
-    assert!(world.dashboard.checks.ledger.state().last.is_none());
-    assert!(world.dashboard.checks.reconciliation.state().last.is_none());
+    assert!(bed.dashboard.checks.ledger.state().last.is_none());
+    assert!(bed.dashboard.checks.reconciliation.state().last.is_none());
 }

@@ -17,7 +17,7 @@ use cais_use_cases::accounts::{AccountEmail, fees};
 use cais_use_cases::crypto::withdrawals::poll as withdrawals;
 use cais_use_cases::infractions::poll;
 
-use super::browser::{Browser, Seen, World};
+use super::browser::{Browser, Seen, TestBed};
 use super::shop::{Shop, an_operator_browser};
 
 const EMAIL: &str = "ana@shop.example";
@@ -31,14 +31,14 @@ async fn in_review(shop: &Shop<'_>) -> Infraction {
     let (_, pix) = shop.base.paid(1_000).await;
     let id = shop.base.psp.dispute(&pix, 600);
     poll::run_once(&shop.base.ports).await.unwrap();
-    shop.base.psp.take_back(&pix, 200);
+    shop.base.psp.complete_infraction_return(&pix, 200);
     shop.base.psp.settle(&id, UpstreamInfractionStatus::Rejected);
     poll::run_once(&shop.base.ports).await.unwrap();
-    stored(shop.world)
+    stored(shop.bed)
 }
 
-fn stored(world: &World) -> Infraction {
-    world.store.infractions().pop().unwrap()
+fn stored(bed: &TestBed) -> Infraction {
+    bed.store.infractions().pop().unwrap()
 }
 
 /// Creates a deposit of 40 USDT on Ethereum, and pays `coins` of `currency`, so that an operator must decide. Returns
@@ -48,12 +48,12 @@ async fn coins_in_review(shop: &mut Shop<'_>, currency: Currency, coins: &str) -
     let quote = shop.fill("/crypto/deposits/new", &fields).await.location().to_owned();
     let path = shop.fill(&quote, &[]).await.location().to_owned();
     let page = PageRequest { limit: 1, starting_after: None };
-    let deposit = shop.world.store.list_crypto_deposits(shop.base.account.id, page).await.unwrap().rows.remove(0);
+    let deposit = shop.bed.store.list_crypto_deposits(shop.base.account.id, page).await.unwrap().rows.remove(0);
     let coins = CryptoAmount::parse(currency, coins).unwrap();
     shop.base.processor.change_payment(&deposit.state.issued().unwrap().payment, |payment| {
         (payment.status, payment.received) = (UpstreamDepositStatus::Finished, Some(ArrivedCoins::Supported(coins)));
     });
-    shop.world.clock.advance(Duration::from_secs(2));
+    shop.bed.clock.advance(Duration::from_secs(2));
     let seen = shop.browser.get(&path).await;
     assert!(seen.body.contains("em conferência"), "{}", seen.body);
     deposit.id.to_string()
@@ -66,32 +66,32 @@ async fn failed_withdrawal(shop: &mut Shop<'_>) -> String {
     let code = shop.code().await;
     assert_eq!(shop.fill(&confirm, &[("code", &code)]).await.status, 303);
     shop.base.processor.set_status(UpstreamWithdrawalStatus::Failed);
-    shop.world.clock.advance(Duration::from_mins(30));
+    shop.bed.clock.advance(Duration::from_mins(30));
     withdrawals::run_once(&shop.base.ports).await.unwrap();
-    let withdrawal = shop.world.store.crypto_withdrawals().pop().unwrap();
+    let withdrawal = shop.bed.store.crypto_withdrawals().pop().unwrap();
     assert!(withdrawal.state.review_since().is_some());
     withdrawal.id.to_string()
 }
 
 /// Confirms a decision with a new code, after a wrong one. Returns the confirmation page and the response to the new
 /// code.
-async fn confirmed(world: &World, browser: &mut Browser<'_>, asked: &Seen) -> (Seen, Seen) {
-    let path = asked.location().to_owned();
-    assert!(path.starts_with("/confirm/"), "{} {}", asked.status, asked.body);
+async fn confirmed(bed: &TestBed, browser: &mut Browser<'_>, submitted: &Seen) -> (Seen, Seen) {
+    let path = submitted.location().to_owned();
+    assert!(path.starts_with("/confirm/"), "{} {}", submitted.status, submitted.body);
     let shown = browser.get(&path).await;
     assert_eq!(browser.post(&path, &[("code", "000000")]).await.status, 422);
-    world.clock.advance(Duration::from_secs(30));
-    let code = world.code(OPERATOR, 0).await;
+    bed.clock.advance(Duration::from_secs(30));
+    let code = bed.code(OPERATOR, 0).await;
     let done = browser.post(&path, &[("code", &code)]).await;
     (shown, done)
 }
 
 #[actix_web::test]
 async fn infraction_is_decided_with_a_code() {
-    let world = World::new(None);
-    let shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let shop = Shop::open(&bed, EMAIL).await;
     let before = in_review(&shop).await;
-    let (mut browser, path) = (an_operator_browser(&world).await, format!("/operator/infractions/{}", before.id));
+    let (mut browser, path) = (an_operator_browser(&bed).await, format!("/operator/infractions/{}", before.id));
     let list = browser.get("/operator/infractions").await;
     assert!(list.body.contains(&path) && list.body.contains("foi devolvido mais"), "{}", list.body);
     let page = browser.get(&path).await;
@@ -101,14 +101,14 @@ async fn infraction_is_decided_with_a_code() {
     let version = before.version.to_string();
     let fields = [("version", version.as_str()), ("outcome", "lost"), ("lost_amount", "2,00"), ("note", "Ligação <b>")];
     let available = shop.base.available();
-    let asked = browser.post(&path, &fields).await;
-    assert_eq!(stored(&world), before, "nothing changes before the code");
-    let (shown, done) = confirmed(&world, &mut browser, &asked).await;
+    let submitted = browser.post(&path, &fields).await;
+    assert_eq!(stored(&bed), before, "nothing changes before the code");
+    let (shown, done) = confirmed(&bed, &mut browser, &submitted).await;
     for text in ["perdida", "R$ 2,00", "Ligação &#60;b&#62;", &format!("href=\"{path}\"")] {
         assert!(shown.body.contains(text), "{text}: {}", shown.body);
     }
     assert_eq!((done.status, done.location()), (303, format!("{path}?changed").as_str()), "{}", done.body);
-    assert_eq!(stored(&world).state.status(), InfractionStatus::Lost);
+    assert_eq!(stored(&bed).state.status(), InfractionStatus::Lost);
     assert_eq!(shop.base.available(), available + 400);
     let after = browser.get(&format!("{path}?changed")).await;
     assert!(after.body.contains("role=\"status\"") && !after.body.contains("name=\"note\""), "{}", after.body);
@@ -120,10 +120,10 @@ async fn infraction_is_decided_with_a_code() {
 
 #[actix_web::test]
 async fn mistakes_of_an_infraction_decision_are_named() {
-    let world = World::new(None);
-    let shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let shop = Shop::open(&bed, EMAIL).await;
     let before = in_review(&shop).await;
-    let (mut browser, path) = (an_operator_browser(&world).await, format!("/operator/infractions/{}", before.id));
+    let (mut browser, path) = (an_operator_browser(&bed).await, format!("/operator/infractions/{}", before.id));
     let (version, older) = (before.version.to_string(), (before.version - 1).to_string());
     for (version, outcome, amount, note, text) in [
         (&version, "", "", "ok", "Escolha"),
@@ -141,18 +141,18 @@ async fn mistakes_of_an_infraction_decision_are_named() {
     }
     // The amount is compared with the contested amount only when the decision is executed.
     let fields = [("version", version.as_str()), ("outcome", "lost"), ("lost_amount", "6,01"), ("note", "ok")];
-    let asked = browser.post(&path, &fields).await;
-    let (_, refused) = confirmed(&world, &mut browser, &asked).await;
+    let submitted = browser.post(&path, &fields).await;
+    let (_, refused) = confirmed(&bed, &mut browser, &submitted).await;
     assert!(refused.status == 422 && refused.body.contains("Valor contestado: R$ 6,00."), "{}", refused.body);
-    assert_eq!(stored(&world), before);
+    assert_eq!(stored(&bed), before);
 }
 
 #[actix_web::test]
 async fn payment_in_review_is_credited_with_a_code() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let deposit = coins_in_review(&mut shop, Currency::UsdtBsc, "40").await;
-    let mut browser = an_operator_browser(&world).await;
+    let mut browser = an_operator_browser(&bed).await;
     let page = browser.get(CRYPTO).await;
     assert!(page.body.contains(&deposit) && page.body.contains("outra moeda"), "{}", page.body);
     let hidden = |name: &str| page.between(&format!("name=\"{name}\" value=\""), "\"");
@@ -167,18 +167,18 @@ async fn payment_in_review_is_credited_with_a_code() {
         assert!(seen.status == 422 && seen.body.contains(text), "{text}: {}", seen.body);
     }
     let at_rate = [&payment[..], &[("decision", "credit_at_rate"), ("note", "Rede trocada")]].concat();
-    let asked = browser.post(CRYPTO, &at_rate).await;
-    let (shown, refused) = confirmed(&world, &mut browser, &asked).await;
+    let submitted = browser.post(CRYPTO, &at_rate).await;
+    let (shown, refused) = confirmed(&bed, &mut browser, &submitted).await;
     assert!(shown.body.contains("pela cotação do depósito") && !shown.body.contains("R$"), "{}", shown.body);
     assert!(refused.status == 422 && refused.body.contains("a moeda é outra"), "{}", refused.body);
     let fields = [&payment[..], &[("decision", "credit"), ("amount", "200,00"), ("note", "Rede trocada")]].concat();
-    let (asked, late) = (browser.post(CRYPTO, &fields).await, browser.post(CRYPTO, &fields).await);
+    let (submitted, late) = (browser.post(CRYPTO, &fields).await, browser.post(CRYPTO, &fields).await);
     assert_eq!(shop.base.available(), 1_000_000);
-    let (shown, done) = confirmed(&world, &mut browser, &asked).await;
+    let (shown, done) = confirmed(&bed, &mut browser, &submitted).await;
     assert!(shown.body.contains("R$ 200,00") && shown.body.contains("Rede trocada"), "{}", shown.body);
     assert_eq!(done.location(), "/operator/crypto?changed", "{}", done.body);
     assert_eq!(shop.base.available(), 1_020_000);
-    let (_, refused) = confirmed(&world, &mut browser, &late).await;
+    let (_, refused) = confirmed(&bed, &mut browser, &late).await;
     assert!(refused.status == 422 && refused.body.contains("mudou depois"), "{}", refused.body);
     assert_eq!(shop.base.available(), 1_020_000, "credited once");
     assert!(!browser.get(CRYPTO).await.body.contains(&deposit));
@@ -189,63 +189,63 @@ async fn payment_in_review_is_credited_with_a_code() {
 /// is worth R$ 500.00.
 #[actix_web::test]
 async fn credit_at_the_rate_shows_its_amounts_before_the_code() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::parse("1").unwrap(), None, None).unwrap();
     let email = AccountEmail::parse(EMAIL).unwrap();
     fees::set(&shop.base.ports, &an_operator(), &email, Operation::CryptoIn, &rule).await.unwrap();
     coins_in_review(&mut shop, Currency::UsdtErc20, "100").await;
-    let mut browser = an_operator_browser(&world).await;
+    let mut browser = an_operator_browser(&bed).await;
     let page = browser.get(CRYPTO).await;
     let hidden = |name: &str| page.between(&format!("name=\"{name}\" value=\""), "\"");
     let (id, processor, version) = (hidden("id"), hidden("processor"), hidden("version"));
     let fields = [("id", id.as_str()), ("processor", &processor), ("version", &version)];
     let fields = [&fields[..], &[("decision", "credit_at_rate"), ("note", "Pago a mais")]].concat();
-    let asked = browser.post(CRYPTO, &fields).await;
-    let (shown, done) = confirmed(&world, &mut browser, &asked).await;
+    let submitted = browser.post(CRYPTO, &fields).await;
+    let (shown, done) = confirmed(&bed, &mut browser, &submitted).await;
     for text in ["100 usdterc20", "R$ 5 por unidade", "R$ 500,00", "R$ 5,50", "R$ 494,50"] {
         assert!(shown.body.contains(text), "{text}: {}", shown.body);
     }
     assert_eq!(done.location(), "/operator/crypto?changed", "{}", done.body);
     assert_eq!(shop.base.available(), 1_000_000 + 49_450);
-    let again = browser.get(asked.location()).await;
+    let again = browser.get(submitted.location()).await;
     assert!(again.status != 500, "{}", again.body);
 }
 
 #[actix_web::test]
 async fn withdrawal_in_review_is_decided_with_a_code() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let id = failed_withdrawal(&mut shop).await;
     let held = shop.base.available();
-    let mut browser = an_operator_browser(&world).await;
+    let mut browser = an_operator_browser(&bed).await;
     let page = browser.get(CRYPTO).await;
     assert!(page.body.contains(&id) && page.body.contains(ADDRESS), "{}", page.body);
     let without = browser.post(CRYPTO, &[("decision", "sent"), ("id", &id), ("note", "ok")]).await;
     assert!(without.status == 422 && without.body.contains("transação na rede"), "{}", without.body);
     let fields = [("decision", "failed"), ("id", id.as_str()), ("note", "Confirmado pelo processador")];
-    let asked = browser.post(CRYPTO, &fields).await;
+    let submitted = browser.post(CRYPTO, &fields).await;
     shop.base.processor.set_status(UpstreamWithdrawalStatus::Finished);
-    let (_, refused) = confirmed(&world, &mut browser, &asked).await;
+    let (_, refused) = confirmed(&bed, &mut browser, &submitted).await;
     assert!(refused.status == 422 && refused.body.contains("exclui esta decisão"), "{}", refused.body);
     assert_eq!(shop.base.available(), held, "the processor may have sent the coins");
     shop.base.processor.set_status(UpstreamWithdrawalStatus::Failed);
-    let (shown, done) = confirmed(&world, &mut browser, &asked).await;
+    let (shown, done) = confirmed(&bed, &mut browser, &submitted).await;
     assert!(shown.body.contains(&id) && shown.body.contains("devolver valor e tarifa"), "{}", shown.body);
     assert_eq!(done.location(), "/operator/crypto?changed", "{}", done.body);
-    let statuses: Vec<_> = world.store.crypto_withdrawals().iter().map(|one| one.state.status()).collect();
+    let statuses: Vec<_> = bed.store.crypto_withdrawals().iter().map(|one| one.state.status()).collect();
     assert_eq!((statuses, shop.base.available()), (vec![WithdrawalStatus::Failed], 1_000_000));
 }
 
 #[actix_web::test]
 async fn merchant_cannot_decide_reviews() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let infraction = in_review(&shop).await;
     let path = format!("/operator/infractions/{}", infraction.id);
     for path in [path.as_str(), "/operator/infractions", CRYPTO] {
         assert_eq!(shop.browser.get(path).await.status, 404, "{path}");
-        assert_eq!(world.browser().get(path).await.location(), "/login", "{path}");
+        assert_eq!(bed.browser().get(path).await.location(), "/login", "{path}");
     }
     shop.browser.get("/password").await;
     let version = infraction.version.to_string();
@@ -253,8 +253,8 @@ async fn merchant_cannot_decide_reviews() {
         let fields = [("version", version.as_str()), ("outcome", "won"), ("note", "ok"), ("decision", "failed")];
         assert_eq!(shop.browser.post(path, &fields).await.status, 404, "{path}");
     }
-    assert_eq!(stored(&world), infraction);
-    let mut operator = an_operator_browser(&world).await;
+    assert_eq!(stored(&bed), infraction);
+    let mut operator = an_operator_browser(&bed).await;
     assert_eq!(operator.get("/operator/infractions/inf_x").await.status, 404);
     operator.get(&path).await;
     operator.token.clear();

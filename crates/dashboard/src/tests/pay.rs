@@ -3,11 +3,11 @@
 use actix_web::test::TestRequest;
 use cais_domain::charge::ChargeStatus;
 
-use super::browser::{ORIGIN, World};
+use super::browser::{ORIGIN, TestBed};
 use super::charges::{EMAIL, created, merchant, stored};
 
-async fn page_of(world: &World, fields: &[(&str, &str)]) -> (String, String) {
-    let mut browser = merchant(world, EMAIL).await;
+async fn page_of(bed: &TestBed, fields: &[(&str, &str)]) -> (String, String) {
+    let mut browser = merchant(bed, EMAIL).await;
     let path = created(&mut browser, fields).await;
     let page = browser.get(&path).await.between("<a href=\"/pay/", "\"");
     (path, format!("/pay/{page}"))
@@ -15,7 +15,7 @@ async fn page_of(world: &World, fields: &[(&str, &str)]) -> (String, String) {
 
 #[actix_web::test]
 async fn payer_sees_the_charge_and_nothing_else() {
-    let world = World::new(None);
+    let bed = TestBed::new(None);
     let fields = [
         ("amount", "10,50"),
         ("description", "Pedido <1>"),
@@ -23,9 +23,9 @@ async fn payer_sees_the_charge_and_nothing_else() {
         ("payer_document", "123.456.789-09"),
         ("external_id", "order-77"),
     ];
-    let (path, page) = page_of(&world, &fields).await;
-    let charge = stored(&world, &path);
-    let mut payer = world.browser();
+    let (path, page) = page_of(&bed, &fields).await;
+    let charge = stored(&bed, &path);
+    let mut payer = bed.browser();
     for (query, text) in [("", "Pague com Pix para"), ("?lang=en", "Pay with Pix to"), ("?lang=xx", "Pague com Pix")] {
         let seen = payer.get(&format!("{page}{query}")).await;
         assert_eq!(seen.status, 200);
@@ -49,17 +49,17 @@ async fn payer_sees_the_charge_and_nothing_else() {
 
 #[actix_web::test]
 async fn page_follows_the_payment() {
-    let world = World::new(None);
-    let (path, page) = page_of(&world, &[("amount", "10,00")]).await;
-    let mut payer = world.browser();
+    let bed = TestBed::new(None);
+    let (path, page) = page_of(&bed, &[("amount", "10,00")]).await;
+    let mut payer = bed.browser();
     assert_eq!(payer.get(&format!("{page}/live?was=open")).await.status, 204);
     payer.origin = Some("https://evil.example".to_owned());
     assert_eq!(payer.post(&format!("{page}/pay"), &[]).await.status, 403);
-    assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Pending);
+    assert_eq!(stored(&bed, &path).state.status(), ChargeStatus::Pending);
     payer.origin = Some(ORIGIN.to_owned());
     let seen = payer.post(&format!("{page}/pay"), &[]).await;
     assert_eq!((seen.status, seen.location()), (303, page.as_str()));
-    assert_eq!(stored(&world, &path).state.status(), ChargeStatus::Paid);
+    assert_eq!(stored(&bed, &path).state.status(), ChargeStatus::Paid);
     let live = payer.get(&format!("{page}/live?was=open")).await;
     assert_eq!((live.status, live.header("hx-refresh")), (200, Some("true")));
     let seen = payer.get(&page).await;
@@ -70,23 +70,23 @@ async fn page_follows_the_payment() {
     assert_eq!(payer.get(&format!("{page}/qr.png")).await.status, 404);
     assert_eq!(payer.get(&format!("{page}/qr.svg")).await.status, 404);
     payer.post(&format!("{page}/pay"), &[]).await;
-    assert_eq!(world.psp.charges().iter().map(|charge| charge.payments.len()).sum::<usize>(), 1, "paid once");
+    assert_eq!(bed.psp.charges().iter().map(|charge| charge.payments.len()).sum::<usize>(), 1, "paid once");
 }
 
 #[actix_web::test]
 async fn expired_charge_shows_no_code() {
-    let world = World::new(None);
-    let (_, page) = page_of(&world, &[("amount", "10,00"), ("minutes", "1")]).await;
-    world.clock.advance(std::time::Duration::from_secs(61));
-    let seen = world.browser().get(&page).await;
+    let bed = TestBed::new(None);
+    let (_, page) = page_of(&bed, &[("amount", "10,00"), ("minutes", "1")]).await;
+    bed.clock.advance(std::time::Duration::from_secs(61));
+    let seen = bed.browser().get(&page).await;
     assert!(seen.body.contains("expirou") && !seen.body.contains("data:image"), "{}", seen.body);
 }
 
 #[actix_web::test]
 async fn invalid_token_is_answered_404() {
-    let world = World::new(None);
-    let (_, page) = page_of(&world, &[("amount", "10,00")]).await;
-    let mut payer = world.browser();
+    let bed = TestBed::new(None);
+    let (_, page) = page_of(&bed, &[("amount", "10,00")]).await;
+    let mut payer = bed.browser();
     let token = page.strip_prefix("/pay/").unwrap();
     let (id, proof) = token.split_at(32);
     let other: String = proof.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
@@ -111,9 +111,9 @@ async fn invalid_token_is_answered_404() {
 
 #[actix_web::test]
 async fn payment_page_is_limited_per_client_address() {
-    let world = World::new(None);
-    let (_, page) = page_of(&world, &[("amount", "10,00")]).await;
-    let mut payer = world.browser();
+    let bed = TestBed::new(None);
+    let (_, page) = page_of(&bed, &[("amount", "10,00")]).await;
+    let mut payer = bed.browser();
     let mut served = 0;
     while payer.get(&format!("{page}/live?was=open")).await.status == 204 {
         served += 1;

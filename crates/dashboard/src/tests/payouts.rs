@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use cais_domain::charge::Origin;
 use cais_domain::payout::PayoutStatus;
-use cais_testkit::psp::Sending;
+use cais_testkit::psp::OrderReply;
 
-use super::browser::World;
+use super::browser::TestBed;
 use super::shop::{Shop, check_pages};
 
 const EMAIL: &str = "ana@shop.example";
@@ -15,7 +15,7 @@ const KEY: &str = "joao@bank.example";
 const SCRIPT: &str = "\"><script>alert(1)</script>";
 
 /// Sends the form of a payout. Returns the path of the confirmation page.
-async fn asked(shop: &mut Shop<'_>, amount: &str) -> String {
+async fn submit_payout_form(shop: &mut Shop<'_>, amount: &str) -> String {
     let seen = shop.fill("/payouts/new", &[("amount", amount), ("key", KEY)]).await;
     assert_eq!(seen.status, 303, "{}", seen.body);
     seen.location().to_owned()
@@ -23,19 +23,19 @@ async fn asked(shop: &mut Shop<'_>, amount: &str) -> String {
 
 #[actix_web::test]
 async fn payout_up_to_the_limit_is_sent_once_without_code() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let path = asked(&mut shop, "R$ 1.000,00").await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let path = submit_payout_form(&mut shop, "R$ 1.000,00").await;
     let page = shop.browser.get(&path).await;
     for text in ["R$ 1.000,00", "R$ 10.000,00", "R$ 9.000,00", KEY] {
         assert!(page.body.contains(text), "{text}: {}", page.body);
     }
     assert!(!page.body.contains("name=\"code\""), "{}", page.body);
-    assert_eq!(world.store.payouts().len(), 0, "nothing before the confirmation");
+    assert_eq!(bed.store.payouts().len(), 0, "nothing before the confirmation");
     let first = shop.browser.post(&path, &[]).await;
     let again = shop.browser.post(&path, &[]).await;
     assert_eq!((first.status, first.location()), (303, again.location()));
-    let stored = world.store.payouts();
+    let stored = bed.store.payouts();
     assert_eq!((stored.len(), shop.base.psp.payout_orders().len(), shop.base.available()), (1, 1, 900_000));
     assert_eq!(stored.first().map(|payout| payout.terms.origin), Some(Origin::Manual));
     let shown = shop.browser.get(first.location()).await;
@@ -45,32 +45,32 @@ async fn payout_up_to_the_limit_is_sent_once_without_code() {
 
 #[actix_web::test]
 async fn payout_above_the_limit_is_sent_with_a_code() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let path = asked(&mut shop, "1000,01").await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let path = submit_payout_form(&mut shop, "1000,01").await;
     assert!(shop.browser.get(&path).await.body.contains("name=\"code\""));
     for code in ["", "999999"] {
         let seen = shop.browser.post(&path, &[("code", code)]).await;
         assert_eq!(seen.status, 422, "{}", seen.body);
         assert!(seen.body.contains("role=\"alert\""), "{}", seen.body);
     }
-    assert_eq!(world.store.payouts().len(), 0);
+    assert_eq!(bed.store.payouts().len(), 0);
     let code = shop.code().await;
     let sent = shop.browser.post(&path, &[("code", &code)]).await;
     let again = shop.browser.post(&path, &[("code", &code)]).await;
     assert_eq!((sent.status, sent.location()), (303, again.location()), "{}", sent.body);
-    assert_eq!((world.store.payouts().len(), shop.base.psp.payout_orders().len()), (1, 1));
-    let other = asked(&mut shop, "1000,01").await;
+    assert_eq!((bed.store.payouts().len(), shop.base.psp.payout_orders().len()), (1, 1));
+    let other = submit_payout_form(&mut shop, "1000,01").await;
     shop.browser.get(&other).await;
     assert_eq!(shop.browser.post(&other, &[("code", &code)]).await.status, 422, "a used code");
-    assert_eq!(world.store.payouts().len(), 1);
+    assert_eq!(bed.store.payouts().len(), 1);
 }
 
 #[actix_web::test]
 async fn payout_beyond_the_sum_needs_a_code() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let (first, second) = (asked(&mut shop, "600").await, asked(&mut shop, "600").await);
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let (first, second) = (submit_payout_form(&mut shop, "600").await, submit_payout_form(&mut shop, "600").await);
     assert!(!shop.browser.get(&second).await.body.contains("name=\"code\""));
     assert_eq!(shop.browser.post(&first, &[]).await.status, 303);
     for _ in 0..12 {
@@ -80,14 +80,14 @@ async fn payout_beyond_the_sum_needs_a_code() {
     }
     let code = shop.code().await;
     assert_eq!(shop.browser.post(&second, &[("code", &code)]).await.status, 303);
-    assert_eq!(world.store.payouts().len(), 2);
+    assert_eq!(bed.store.payouts().len(), 2);
 }
 
 #[actix_web::test]
 async fn five_wrong_codes_end_a_payout() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let path = asked(&mut shop, "2000").await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let path = submit_payout_form(&mut shop, "2000").await;
     for expected in ["Código incorreto", "Código incorreto", "Código incorreto", "Código incorreto", "Ação encerrada"]
     {
         let seen = shop.browser.post(&path, &[("code", "999999")]).await;
@@ -95,24 +95,24 @@ async fn five_wrong_codes_end_a_payout() {
     }
     let code = shop.code().await;
     assert_eq!(shop.browser.post(&path, &[("code", &code)]).await.status, 404);
-    assert_eq!(world.store.payouts().len(), 0);
+    assert_eq!(bed.store.payouts().len(), 0);
 }
 
 #[actix_web::test]
 async fn payout_is_not_confirmed_on_the_general_page() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let path = asked(&mut shop, "2000").await.replace("/payouts/confirm/", "/confirm/");
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let path = submit_payout_form(&mut shop, "2000").await.replace("/payouts/confirm/", "/confirm/");
     assert_eq!(shop.browser.get(&path).await.status, 404);
     let code = shop.code().await;
     assert_eq!(shop.browser.post(&path, &[("code", &code)]).await.status, 404);
-    assert_eq!(world.store.payouts().len(), 0);
+    assert_eq!(bed.store.payouts().len(), 0);
 }
 
 #[actix_web::test]
 async fn mistakes_of_a_new_payout_are_named() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let long = "x".repeat(141);
     for (fields, text) in [
         (vec![("amount", "1.234"), ("key", KEY)], "duas casas decimais"),
@@ -129,13 +129,13 @@ async fn mistakes_of_a_new_payout_are_named() {
     }
     let seen = shop.fill("/payouts/new", &[("amount", SCRIPT), ("key", SCRIPT), ("description", SCRIPT)]).await;
     assert!(!seen.body.contains("<script>") && seen.body.contains("script&#62;"), "{}", seen.body);
-    assert_eq!(world.store.payouts().len(), 0);
+    assert_eq!(bed.store.payouts().len(), 0);
 }
 
 #[actix_web::test]
 async fn account_without_approval_sends_no_payout() {
-    let world = World::new(None);
-    let mut browser = world.logged_in(EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = bed.logged_in(EMAIL).await;
     browser.get("/payouts/new").await;
     let seen = browser.post("/payouts/new", &[("amount", "10"), ("key", KEY)]).await;
     assert_eq!(seen.status, 422);
@@ -144,43 +144,43 @@ async fn account_without_approval_sends_no_payout() {
 
 #[actix_web::test]
 async fn payout_refused_without_acquirer_is_sent_by_a_repeat() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let path = asked(&mut shop, "10").await;
-    shop.base.psp.set_all(Sending::Down);
-    shop.base.second.set_all(Sending::Down);
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let path = submit_payout_form(&mut shop, "10").await;
+    shop.base.psp.set_all(OrderReply::Down);
+    shop.base.second.set_all(OrderReply::Down);
     let seen = shop.browser.post(&path, &[]).await;
     assert_eq!(seen.status, 422);
     assert!(seen.body.contains("Nada foi enviado"), "{}", seen.body);
-    shop.base.psp.set_all(Sending::Takes);
+    shop.base.psp.set_all(OrderReply::Accepts);
     assert_eq!(shop.browser.post(&path, &[]).await.status, 303);
     assert_eq!(shop.base.psp.sent(), 1);
 }
 
 #[actix_web::test]
 async fn payout_page_follows_the_outcome() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let confirm = asked(&mut shop, "10").await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let confirm = submit_payout_form(&mut shop, "10").await;
     let path = shop.browser.post(&confirm, &[]).await.location().to_owned();
     let live = format!("{path}/live");
     assert!(shop.browser.get(&path).await.body.contains(&format!("hx-get=\"{live}\"")));
     shop.base.psp.fail();
-    world.clock.advance(Duration::from_secs(2));
+    bed.clock.advance(Duration::from_secs(2));
     let part = shop.browser.get(&live).await;
     assert!(part.body.starts_with("<div id=\"live\">") && part.body.contains("falhou"), "{}", part.body);
-    assert_eq!(world.store.payouts().first().map(|payout| payout.state.status()), Some(PayoutStatus::Failed));
+    assert_eq!(bed.store.payouts().first().map(|payout| payout.state.status()), Some(PayoutStatus::Failed));
     assert!(shop.browser.get("/payouts").await.body.contains("falhou"));
 }
 
 #[actix_web::test]
 async fn payouts_of_another_account_do_not_exist() {
-    let world = World::new(None);
-    let mut ana = Shop::open(&world, EMAIL).await;
-    let confirm = asked(&mut ana, "10").await;
-    let waiting = asked(&mut ana, "20").await;
+    let bed = TestBed::new(None);
+    let mut ana = Shop::open(&bed, EMAIL).await;
+    let confirm = submit_payout_form(&mut ana, "10").await;
+    let waiting = submit_payout_form(&mut ana, "20").await;
     let path = ana.browser.post(&confirm, &[]).await.location().to_owned();
-    let mut bia = Shop::open(&world, OTHER).await;
+    let mut bia = Shop::open(&bed, OTHER).await;
     let live = format!("{path}/live");
     let after = path.replace("/payouts/", "/payouts?starting_after=");
     for path in
@@ -191,27 +191,27 @@ async fn payouts_of_another_account_do_not_exist() {
     bia.browser.get("/payouts").await;
     assert_eq!(bia.browser.post(&waiting, &[]).await.status, 404);
     assert!(!bia.browser.get("/payouts").await.body.contains(KEY));
-    assert_eq!(world.store.payouts().len(), 1);
+    assert_eq!(bed.store.payouts().len(), 1);
 }
 
 #[actix_web::test]
 async fn payout_form_without_token_is_refused() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let path = asked(&mut shop, "10").await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let path = submit_payout_form(&mut shop, "10").await;
     shop.browser.token = String::new();
     for path in ["/payouts/new", path.as_str()] {
         assert_eq!(shop.browser.post(path, &[("amount", "10"), ("key", KEY)]).await.status, 403, "{path}");
     }
-    assert_eq!(world.store.payouts().len(), 0);
+    assert_eq!(bed.store.payouts().len(), 0);
 }
 
 #[actix_web::test]
 async fn payouts_are_listed_in_pages() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     for _ in 0..51 {
-        let confirm = asked(&mut shop, "10").await;
+        let confirm = submit_payout_form(&mut shop, "10").await;
         shop.browser.post(&confirm, &[]).await;
     }
     let first = shop.browser.get("/payouts").await;
@@ -224,10 +224,10 @@ async fn payouts_are_listed_in_pages() {
 
 #[actix_web::test]
 async fn pages_of_payouts_are_for_merchants_in_both_languages() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
-    let confirm = asked(&mut shop, "10").await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
+    let confirm = submit_payout_form(&mut shop, "10").await;
     let path = shop.browser.post(&confirm, &[]).await.location().to_owned();
-    let waiting = asked(&mut shop, "2000").await;
+    let waiting = submit_payout_form(&mut shop, "2000").await;
     check_pages(&mut shop, &["/payouts", "/payouts/new", &path, &waiting]).await;
 }

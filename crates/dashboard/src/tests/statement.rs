@@ -1,6 +1,6 @@
 //! The statement: filter, links, pages, and the same rows as CSV.
 
-use super::browser::World;
+use super::browser::TestBed;
 use super::shop::{Shop, check_pages};
 
 const EMAIL: &str = "ana@shop.example";
@@ -8,8 +8,8 @@ const OTHER: &str = "bia@shop.example";
 
 #[actix_web::test]
 async fn statement_shows_entries_with_links_and_balances() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     let (charge, _) = shop.base.paid(1_500).await;
     let page = shop.browser.get("/statement").await;
     for text in [format!("/charges/{}", charge.id), "R$ 15,00".to_owned(), "R$ 10.015,00".to_owned()] {
@@ -20,8 +20,8 @@ async fn statement_shows_entries_with_links_and_balances() {
 
 #[actix_web::test]
 async fn statement_is_filtered_by_the_query() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     shop.base.paid(1_500).await;
     for (filter, rows) in [
         ("kind=charge", 2),
@@ -46,8 +46,8 @@ async fn statement_is_filtered_by_the_query() {
 
 #[actix_web::test]
 async fn statement_is_downloaded_by_the_same_filter() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     shop.base.paid(1_500).await;
     let file = shop.browser.get("/statement.csv").await;
     assert_eq!((file.status, file.header("content-type")), (200, Some("text/csv; charset=utf-8; header=present")));
@@ -57,32 +57,32 @@ async fn statement_is_downloaded_by_the_same_filter() {
     assert_ne!(shop.browser.get("/statement.csv?csv=excel-br").await.body, file.body);
     assert_eq!(shop.browser.get("/statement.csv?kind=gold").await.status, 404);
     for _ in 0..200 {
-        shop.base.give(100).await;
+        shop.base.adjust_available(100).await;
     }
     assert_eq!(shop.browser.get("/statement.csv").await.body.lines().count(), 203, "rows of two reads");
 }
 
 #[actix_web::test]
 async fn statement_continues_on_the_next_page() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     for _ in 0..50 {
-        shop.base.give(100).await;
+        shop.base.adjust_available(100).await;
     }
     let first = shop.browser.get("/statement?kind=fee").await;
     assert_eq!(first.body.matches("<tr>").count(), 51, "a header and fifty entries");
     let next = first.between("rel=\"next\" href=\"", "\"").replace("&#38;", "&");
     let second = shop.browser.get(&next).await;
     assert_eq!(second.body.matches("<tr>").count(), 2, "{}", second.body);
-    let mut bia = Shop::open(&world, OTHER).await;
+    let mut bia = Shop::open(&bed, OTHER).await;
     assert_eq!(bia.browser.get(&next).await.status, 404);
 }
 
 #[actix_web::test]
 async fn statement_is_for_merchants_in_both_languages() {
-    let world = World::new(None);
-    let mut shop = Shop::open(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut shop = Shop::open(&bed, EMAIL).await;
     check_pages(&mut shop, &["/statement"]).await;
-    let mut stranger = world.browser();
+    let mut stranger = bed.browser();
     assert_eq!(stranger.get("/statement.csv").await.location(), "/login");
 }

@@ -2,13 +2,13 @@
 
 use cais_domain::ids::ChargeId;
 
-use super::browser::World;
+use super::browser::TestBed;
 use super::charges::{EMAIL, created, merchant, stored};
 
 #[actix_web::test]
 async fn transactions_are_filtered_by_the_query() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     assert!(browser.get("/transactions").await.body.contains("Nenhuma transação"));
     let paid = created(&mut browser, &[("amount", "10,00"), ("external_id", "<b>paid</b>")]).await;
     browser.get(&paid).await;
@@ -49,8 +49,8 @@ async fn transactions_are_filtered_by_the_query() {
 
 #[actix_web::test]
 async fn pages_follow_each_other_and_the_file_has_all_rows() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     for _ in 0..51 {
         created(&mut browser, &[("amount", "10,00")]).await;
     }
@@ -71,10 +71,10 @@ async fn pages_follow_each_other_and_the_file_has_all_rows() {
 
 #[actix_web::test]
 async fn second_file_of_an_account_is_refused_while_the_first_runs() {
-    let world = World::new(None);
-    let (mut ana, mut bia) = (merchant(&world, EMAIL).await, merchant(&world, "bia@shop.example").await);
-    let account = world.user(EMAIL).await.role.account().unwrap();
-    let unfinished = world.exports.enter(account).unwrap();
+    let bed = TestBed::new(None);
+    let (mut ana, mut bia) = (merchant(&bed, EMAIL).await, merchant(&bed, "bia@shop.example").await);
+    let account = bed.user(EMAIL).await.role.account().unwrap();
+    let unfinished = bed.exports.enter(account).unwrap();
     for path in ["/transactions.csv", "/statement.csv"] {
         let refused = ana.get(path).await;
         assert!(refused.status == 429 && refused.body.contains("ainda está sendo baixado"), "{}", refused.body);
@@ -88,16 +88,16 @@ async fn second_file_of_an_account_is_refused_while_the_first_runs() {
 
 #[actix_web::test]
 async fn search_finds_by_every_identifier_of_the_own_account() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     let fields = [("amount", "10,00"), ("external_id", "order 1"), ("payer_document", "123.456.789-09")];
     let path = created(&mut browser, &fields).await;
     created(&mut browser, &[("amount", "20,00")]).await;
     browser.get(&path).await;
     browser.post(&format!("{path}/pay"), &[]).await;
-    let charge = stored(&world, &path);
+    let charge = stored(&bed, &path);
     let pix = charge.state.settlement().unwrap().end_to_end_id.to_string();
-    let mut other = merchant(&world, "bia@shop.example").await;
+    let mut other = merchant(&bed, "bia@shop.example").await;
     let (id, suffix) = (charge.id.to_string(), ChargeId::suffix(charge.id));
     for text in [
         id.clone(),
@@ -124,8 +124,8 @@ async fn search_finds_by_every_identifier_of_the_own_account() {
 
 #[actix_web::test]
 async fn pages_are_shown_in_both_languages() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     let path = created(&mut browser, &[("amount", "10,00")]).await;
     browser.get("/transactions").await;
     browser.post("/language", &[("language", "en")]).await;

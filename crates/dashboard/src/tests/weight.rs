@@ -1,6 +1,6 @@
 //! The size of a first load: a page with its style sheet, scripts and icon.
 
-use super::browser::World;
+use super::browser::TestBed;
 use super::charges::{EMAIL, created, merchant};
 
 /// The largest permitted size of a first load, without compression.
@@ -12,8 +12,8 @@ const FILES: usize = 4;
 
 #[actix_web::test]
 async fn first_load_has_at_most_100_kilobytes() {
-    let world = World::new(None);
-    let mut browser = merchant(&world, EMAIL).await;
+    let bed = TestBed::new(None);
+    let mut browser = merchant(&bed, EMAIL).await;
     for _ in 0..ROWS {
         created(&mut browser, &[("amount", "10,00"), ("payer_document", "123.456.789-09")]).await;
     }

@@ -52,7 +52,7 @@ catalogue! {
     refund_completed: "concluída", "completed";
     refund_failed: "falhou", "failed";
     refund: "Devolver", "Refund";
-    refund_asked: "Devolução pedida", "Refund requested";
+    refund_requested: "Devolução pedida", "Refund requested";
     refund_line: "Devolução", "Refund";
     refund_which: "Pagamento", "Payment";
     refund_main: "o pagamento da cobrança", "the payment of the charge";

@@ -66,11 +66,11 @@ catalogue! {
     splits: "Repasses", "Splits";
     splits_text: "Os repasses das 200 cobranças mais novas da conta, no máximo de 10 cobranças, e os 10 últimos repasses recebidos.", "The splits of the account's 200 newest charges, of at most 10 charges, and the 10 last splits received.";
     splits_none: "Nenhum repasse.", "No splits.";
-    split_direction: "Sentido", "Direction";
-    split_given: "enviado", "given";
-    split_received: "recebido", "received";
-    split_other: "Outra conta", "Other account";
-    split_later: "definido pelo pagamento", "fixed by the payment";
+    share_direction: "Sentido", "Direction";
+    share_given: "enviado", "given";
+    share_received: "recebido", "received";
+    share_other: "Outra conta", "Other account";
+    share_later: "definido pelo pagamento", "fixed by the payment";
     amount: "Valor", "Amount";
     charge: "Cobrança", "Charge";
 

@@ -62,8 +62,8 @@ fn check_frame(text: &str, elements: &[Element<'_>]) -> Result<(), BrCodeError> 
     if u16::from_str_radix(declared, 16) != Ok(crc16(covered.as_bytes())) {
         return Err(BrCodeError::WrongCrc);
     }
-    for (field, wanted) in [(id::CURRENCY, "986"), (id::COUNTRY, "BR")] {
-        if required(elements, field)? != wanted {
+    for (field, expected) in [(id::CURRENCY, "986"), (id::COUNTRY, "BR")] {
+        if required(elements, field)? != expected {
             return Err(BrCodeError::Invalid { field });
         }
     }

@@ -53,12 +53,12 @@ impl Charge {
     }
 
     /// Adds an open infraction.
-    pub(crate) fn dispute(self) -> Self {
+    pub(crate) fn add_infraction(self) -> Self {
         Self { open_infractions: self.open_infractions.saturating_add(1), ..self }
     }
 
     /// Removes an open infraction.
-    pub(crate) fn undispute(self) -> Self {
+    pub(crate) fn remove_infraction(self) -> Self {
         Self { open_infractions: self.open_infractions.saturating_sub(1), ..self }
     }
 }

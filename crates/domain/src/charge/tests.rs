@@ -14,7 +14,7 @@ use crate::split::Split;
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Issue,
-    Ask,
+    AssignAcquirer,
     Abandon,
     Expire,
     Cancel,
@@ -23,7 +23,7 @@ enum Action {
 
 /// The expected result of each pair: the next status, `same` for a repeat, `no` for an error.
 const TABLE: [(ChargeStatus, [&str; 6]); 7] = [
-    //                        issue      ask         abandon      expire     cancel       refund
+    //                        issue      assign      abandon      expire     cancel       refund
     (ChargeStatus::Creating, ["pending", "creating", "abandoned", "no", "no", "no"]),
     (ChargeStatus::Abandoned, ["no", "creating", "same", "no", "no", "no"]),
     (ChargeStatus::Pending, ["same", "no", "no", "expired", "cancelled", "no"]),
@@ -34,7 +34,7 @@ const TABLE: [(ChargeStatus, [&str; 6]); 7] = [
 ];
 
 const ACTIONS: [Action; 6] =
-    [Action::Issue, Action::Ask, Action::Abandon, Action::Expire, Action::Cancel, Action::Refund];
+    [Action::Issue, Action::AssignAcquirer, Action::Abandon, Action::Expire, Action::Cancel, Action::Refund];
 
 fn start() -> Timestamp {
     "2026-01-02T03:04:05Z".parse().unwrap()
@@ -91,7 +91,7 @@ fn charge(status: ChargeStatus) -> Charge {
 fn apply(charge: Charge, action: Action) -> Result<Step, ChargeError> {
     match action {
         Action::Issue => charge.issue(issued()),
-        Action::Ask => charge.ask(AcquirerName::parse("second").unwrap()),
+        Action::AssignAcquirer => charge.assign_acquirer(AcquirerName::parse("second").unwrap()),
         Action::Abandon => charge.abandon(start()),
         Action::Expire => charge.expire(end(), end()),
         Action::Cancel => charge.cancel(start()),

@@ -85,9 +85,9 @@ impl Charge {
     ///
     /// # Errors
     /// [`ChargeError::InvalidState`] if the charge was issued.
-    pub fn ask(self, acquirer: AcquirerName) -> Result<Step, ChargeError> {
+    pub fn assign_acquirer(self, acquirer: AcquirerName) -> Result<Step, ChargeError> {
         match &self.state {
-            ChargeState::Creating { acquirer: asked } if *asked == acquirer => Ok(Step::AlreadyTaken(self)),
+            ChargeState::Creating { acquirer: assigned } if *assigned == acquirer => Ok(Step::AlreadyTaken(self)),
             ChargeState::Creating { .. } | ChargeState::Abandoned { .. } => {
                 Ok(self.moved(ChargeState::Creating { acquirer }, None))
             }

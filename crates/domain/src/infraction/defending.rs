@@ -57,7 +57,7 @@ impl Infraction {
         match (&self.state, unconfirmed) {
             (InfractionState::Open, Some(defense)) => {
                 let defense = Some(Defense { sent_at: at, ..defense });
-                Ok(taken(Self { defense, ..self }.asked(at), None))
+                Ok(taken(Self { defense, ..self }.schedule_next_poll(at), None))
             }
             (InfractionState::Open, None)
             | (
@@ -73,7 +73,7 @@ impl Infraction {
     /// Records a look-up that did not show the defense. The pause before the next look-up doubles each time, up to
     /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
-    pub fn asked(self, at: Timestamp) -> Self {
+    pub fn schedule_next_poll(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }

@@ -16,7 +16,7 @@ pub use defense_terms::{DefenseTermsError, parse_defense_text, parse_evidence_ur
 pub use liable::{apportion, left_of};
 pub use review::{Review, ReviewReason};
 pub use state::{Defense, InfractionState, InfractionStatus, Situation};
-pub use transitions::{Disputed, InfractionChange, InfractionError, InfractionStep, NewInfraction};
+pub use transitions::{DisputeReport, Disputed, InfractionChange, InfractionError, InfractionStep};
 
 use jiff::Timestamp;
 

@@ -59,14 +59,14 @@ const ACTIONS: [(Action, &str); 10] = [
 /// - the next status;
 /// - `same` if the step was applied before, so that nothing changes;
 /// - `no` for the error `InvalidState`;
-/// - `else` for the error `Defended`: the infraction has another defense.
+/// - `defended` for the error `Defended`: the infraction has another defense.
 const TABLE: [(Stage, [&str; 10]); 6] = [
     //                    amend   defend  otherwise again withdraw review       mark    win    lose    cancel
     (Stage::Open, ["open", "open", "open", "no", "same", "under_review", "open", "won", "lost", "cancelled"]),
-    (Stage::Sent, ["open", "same", "else", "open", "open", "under_review", "open", "won", "lost", "cancelled"]),
+    (Stage::Sent, ["open", "same", "defended", "open", "open", "under_review", "open", "won", "lost", "cancelled"]),
     (
         Stage::UnderReview,
-        ["under_review", "same", "else", "no", "no", "same", "under_review", "won", "lost", "cancelled"],
+        ["under_review", "same", "defended", "no", "no", "same", "under_review", "won", "lost", "cancelled"],
     ),
     (Stage::Won, ["no", "no", "no", "no", "no", "no", "no", "same", "no", "no"]),
     (Stage::Lost, ["no", "no", "no", "no", "no", "no", "no", "no", "same", "no"]),
@@ -126,8 +126,8 @@ fn charge(open_infractions: u32) -> Charge {
     Charge { state, open_infractions, ..Charge::open(id, account, terms, acquirer(), start()) }
 }
 
-fn report(reason: &str) -> NewInfraction {
-    NewInfraction {
+fn report(reason: &str) -> DisputeReport {
+    DisputeReport {
         id: InfractionId::new(Uuid::from_u128(1)),
         acquirer: acquirer(),
         upstream_id: "upstream".into(),
@@ -201,7 +201,7 @@ fn every_state_and_action_has_the_expected_result() {
                     assert_eq!(named, before.state.status(), "the error names the state");
                     "no"
                 }
-                Err(InfractionError::Defended(_)) => "else",
+                Err(InfractionError::Defended(_)) => "defended",
                 Err(other) => panic!("{stage:?} {action:?}: {other}"),
             };
             assert_eq!(got, expected, "{stage:?} {action:?}");
@@ -311,7 +311,7 @@ fn pause_grows_while_defense_is_unconfirmed() {
     let mut sent = taken(apply(infraction(Stage::Open), Action::Defend)).infraction;
     for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
         assert_eq!(sent.due_at, Some(deadline() + seconds.seconds()));
-        sent = sent.asked(deadline());
+        sent = sent.schedule_next_poll(deadline());
     }
     let again = taken(sent.send_again(deadline() + 1.hour())).infraction;
     assert_eq!(again.defense.map(|defense| defense.sent_at), Some(deadline() + 1.hour()));

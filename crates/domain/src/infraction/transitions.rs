@@ -62,7 +62,7 @@ pub enum InfractionError {
 
 /// An acquirer's report of a dispute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewInfraction {
+pub struct DisputeReport {
     /// The identifier of the infraction that [`Infraction::open`] creates. Other steps ignore it.
     pub id: InfractionId,
     /// The acquirer that reports the dispute.
@@ -99,7 +99,7 @@ impl Infraction {
     /// # Errors
     /// [`InfractionError::Money`], impossible for stored values.
     pub fn open(
-        report: NewInfraction,
+        report: DisputeReport,
         disputed: Disputed<'_>,
         at: Timestamp,
     ) -> Result<InfractionStep, InfractionError> {
@@ -129,7 +129,7 @@ impl Infraction {
         };
         let mut all = infractions.to_vec();
         all.push(infraction.clone());
-        let charge = charge.clone().dispute();
+        let charge = charge.clone().add_infraction();
         let (infraction, siblings, mut blocks) = divided(infraction, (payment, &charge), &all, None)?;
         // `divided` returns no change for a limit of zero. The block must exist, because every resolution ends a block.
         if infraction.limit.is_zero() {
@@ -144,7 +144,7 @@ impl Infraction {
     ///
     /// # Errors
     /// [`InfractionError::InvalidState`] if the infraction is resolved.
-    pub fn amend(self, report: &NewInfraction, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
+    pub fn amend(self, report: &DisputeReport, disputed: Disputed<'_>) -> Result<InfractionStep, InfractionError> {
         self.divide_anew(Some(report), disputed, None)
     }
 
@@ -158,7 +158,7 @@ impl Infraction {
     /// [`InfractionError::InvalidState`] if the infraction is resolved.
     pub fn take_precedence(
         self,
-        report: Option<&NewInfraction>,
+        report: Option<&DisputeReport>,
         disputed: Disputed<'_>,
     ) -> Result<InfractionStep, InfractionError> {
         let lost = self.id;
@@ -167,7 +167,7 @@ impl Infraction {
 
     fn divide_anew(
         self,
-        report: Option<&NewInfraction>,
+        report: Option<&DisputeReport>,
         disputed: Disputed<'_>,
         lost: Option<InfractionId>,
     ) -> Result<InfractionStep, InfractionError> {
@@ -292,7 +292,7 @@ impl Infraction {
         (end, event): (BlockChange, EventType),
         (charge, charge_event): (Charge, Option<EventType>),
     ) -> Result<InfractionStep, InfractionError> {
-        let charge = charge.undispute();
+        let charge = charge.remove_infraction();
         let infraction = Self { state, due_at: None, ..self };
         let all = with(disputed.infractions, &infraction);
         let (infraction, siblings, holds) = divided(infraction, (disputed.payment, &charge), &all, None)?;

@@ -12,7 +12,7 @@ pub struct Sent {
     pub acquirer: AcquirerName,
     /// The instant at which this service recorded the last request. A repeated request has the same identifier as the
     /// first.
-    pub at: Timestamp,
+    pub recorded_at: Timestamp,
     /// The end-to-end id of the payout's Pix. `None` until the acquirer reports the id.
     pub end_to_end_id: Option<EndToEndId>,
 }

@@ -19,8 +19,8 @@ enum Action {
     Reopen,
     Complete,
     Fail,
-    TakeBackAll,
-    TakeBackPart,
+    ReturnAll,
+    ReturnPart,
 }
 
 const ACTIONS: [Action; 8] = [
@@ -30,8 +30,8 @@ const ACTIONS: [Action; 8] = [
     Action::Reopen,
     Action::Complete,
     Action::Fail,
-    Action::TakeBackAll,
-    Action::TakeBackPart,
+    Action::ReturnAll,
+    Action::ReturnPart,
 ];
 
 /// The expected result of each pair: the next status, `same` for a repeat, `no` for an error, `much` if more is
@@ -72,7 +72,7 @@ fn payout(status: PayoutStatus) -> Payout {
         external_id: None,
         origin: Origin::Api,
     };
-    let sent = Sent { acquirer: acquirer(), at: start(), end_to_end_id: Some(pix()) };
+    let sent = Sent { acquirer: acquirer(), recorded_at: start(), end_to_end_id: Some(pix()) };
     let state = match status {
         PayoutStatus::Pending => PayoutState::Pending { acquirer: acquirer() },
         PayoutStatus::Abandoned => PayoutState::Abandoned { acquirer: acquirer(), at: start() },
@@ -94,8 +94,8 @@ fn apply(payout: Payout, action: Action) -> Result<PayoutStep, PayoutError> {
         Action::Reopen => payout.reopen(AcquirerName::parse("second").unwrap()),
         Action::Complete => payout.complete(pix(), Recipient::default(), later()),
         Action::Fail => payout.fail("chave inexistente".into(), later()),
-        Action::TakeBackAll => payout.take_back(Money::from_centavos(1_000), later()),
-        Action::TakeBackPart => payout.take_back(Money::from_centavos(999), later()),
+        Action::ReturnAll => payout.credit_return(Money::from_centavos(1_000), later()),
+        Action::ReturnPart => payout.credit_return(Money::from_centavos(999), later()),
     }
 }
 
@@ -159,11 +159,11 @@ fn each_step_moves_the_expected_money() {
         (PayoutStatus::Processing, Action::Fail, &back, Some(EventType::PayoutFailed)),
         (
             PayoutStatus::Completed,
-            Action::TakeBackAll,
+            Action::ReturnAll,
             &["settlement:main > available payout_reversed 10.00"],
             Some(EventType::PayoutReversed),
         ),
-        (PayoutStatus::Completed, Action::TakeBackPart, &["settlement:main > available payout_reversed 9.99"], None),
+        (PayoutStatus::Completed, Action::ReturnPart, &["settlement:main > available payout_reversed 9.99"], None),
     ] {
         let (_, transfers, event) = taken(payout(status), action);
         assert_eq!(movements(&transfers), expected, "{status:?} {action:?}");
@@ -180,11 +180,11 @@ fn payout_without_fee_moves_no_fee() {
 
 #[test]
 fn full_return_reverses_payout_and_excess_is_an_error() {
-    let (partly, ..) = taken(payout(PayoutStatus::Completed), Action::TakeBackPart);
-    assert_eq!(partly.take_back(Money::from_centavos(2), later()), Err(PayoutError::ReturnedTooMuch));
-    let (partly, ..) = taken(payout(PayoutStatus::Completed), Action::TakeBackPart);
-    assert_eq!(partly.clone().take_back(Money::ZERO, later()), Err(PayoutError::ReturnedTooMuch));
-    match partly.take_back(Money::from_centavos(1), later()) {
+    let (partly, ..) = taken(payout(PayoutStatus::Completed), Action::ReturnPart);
+    assert_eq!(partly.credit_return(Money::from_centavos(2), later()), Err(PayoutError::ReturnedTooMuch));
+    let (partly, ..) = taken(payout(PayoutStatus::Completed), Action::ReturnPart);
+    assert_eq!(partly.clone().credit_return(Money::ZERO, later()), Err(PayoutError::ReturnedTooMuch));
+    match partly.credit_return(Money::from_centavos(1), later()) {
         Ok(PayoutStep::Taken { payout, .. }) => {
             assert_eq!(payout.state.status(), PayoutStatus::Reversed);
             assert_eq!(payout.state.completed_at(), Some(start()));
@@ -204,9 +204,9 @@ fn data_from_acquirer_is_kept() {
     let PayoutStep::Taken { payout, .. } = later_named else { panic!("the Pix was not named before") };
     assert_eq!((payout.recipient.clone(), payout.state.end_to_end_id()), (named, Some(&pix())));
     assert_eq!(
-        payout.state.sent().map(|sent| sent.at),
+        payout.state.sent().map(|sent| sent.recorded_at),
         Some(start()),
-        "a look-up leaves the time of sending unchanged"
+        "a look-up leaves the time of the record unchanged"
     );
 }
 
@@ -218,7 +218,7 @@ fn pause_grows_while_outcome_is_unknown() {
     open = sent;
     for seconds in pauses {
         assert_eq!(open.due_at.map(|due| due.duration_since(later()).as_secs()), Some(seconds));
-        open = open.asked(later());
+        open = open.schedule_next_poll(later());
     }
     for (status, action) in [(PayoutStatus::Processing, Action::Complete), (PayoutStatus::Processing, Action::Fail)] {
         let waiting = Payout { due_at: Some(later()), ..payout(status) };

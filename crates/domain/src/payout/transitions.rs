@@ -62,7 +62,7 @@ impl Payout {
     ) -> Result<PayoutStep, PayoutError> {
         match &self.state {
             PayoutState::Pending { acquirer } => {
-                let sent = Sent { acquirer: acquirer.clone(), at, end_to_end_id };
+                let sent = Sent { acquirer: acquirer.clone(), recorded_at: at, end_to_end_id };
                 let recipient = self.recipient.clone().or(recipient);
                 let due_at = Some(pause(at, 0));
                 let payout = Self { state: PayoutState::Processing(sent), recipient, due_at, ..self };
@@ -93,14 +93,15 @@ impl Payout {
     /// [`PayoutError::InvalidState`], unless the payout is in processing.
     pub fn send_again(self, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let PayoutState::Processing(sent) = &self.state else { return Err(self.invalid_state()) };
-        let state = PayoutState::Processing(Sent { at, ..sent.clone() });
-        Ok(PayoutStep::Taken { payout: Self { state, ..self }.asked(at), transfers: Vec::new(), event: None })
+        let state = PayoutState::Processing(Sent { recorded_at: at, ..sent.clone() });
+        let payout = Self { state, ..self }.schedule_next_poll(at);
+        Ok(PayoutStep::Taken { payout, transfers: Vec::new(), event: None })
     }
 
     /// Records a look-up that did not prove the outcome. The pause before the next look-up doubles each time, up to
     /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
-    pub fn asked(self, at: Timestamp) -> Self {
+    pub fn schedule_next_poll(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
@@ -149,7 +150,7 @@ impl Payout {
     ) -> Result<PayoutStep, PayoutError> {
         let sent = match &self.state {
             PayoutState::Pending { acquirer } => {
-                Sent { acquirer: acquirer.clone(), at, end_to_end_id: Some(end_to_end_id) }
+                Sent { acquirer: acquirer.clone(), recorded_at: at, end_to_end_id: Some(end_to_end_id) }
             }
             PayoutState::Processing(sent) => Sent { end_to_end_id: Some(end_to_end_id), ..sent.clone() },
             PayoutState::Completed { .. } | PayoutState::Reversed { .. } => return Ok(PayoutStep::AlreadyTaken(self)),
@@ -173,7 +174,9 @@ impl Payout {
     /// [`PayoutError::InvalidState`] if the payout was completed or abandoned.
     pub fn fail(self, reason: String, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let sent = match &self.state {
-            PayoutState::Pending { acquirer } => Sent { acquirer: acquirer.clone(), at, end_to_end_id: None },
+            PayoutState::Pending { acquirer } => {
+                Sent { acquirer: acquirer.clone(), recorded_at: at, end_to_end_id: None }
+            }
             PayoutState::Processing(sent) => sent.clone(),
             PayoutState::Failed { .. } => return Ok(PayoutStep::AlreadyTaken(self)),
             PayoutState::Abandoned { .. } | PayoutState::Completed { .. } | PayoutState::Reversed { .. } => {
@@ -194,7 +197,7 @@ impl Payout {
     /// # Errors
     /// [`PayoutError::InvalidState`] if the payout was never completed. [`PayoutError::ReturnedTooMuch`] if the sum of
     /// returns exceeds the payout's amount, or if `amount` is not positive.
-    pub fn take_back(self, amount: Money, at: Timestamp) -> Result<PayoutStep, PayoutError> {
+    pub fn credit_return(self, amount: Money, at: Timestamp) -> Result<PayoutStep, PayoutError> {
         let (sent, completed_at) = match &self.state {
             PayoutState::Completed { sent, at } => (sent.clone(), *at),
             PayoutState::Reversed { .. } => return Err(PayoutError::ReturnedTooMuch),

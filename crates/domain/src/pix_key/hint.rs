@@ -3,10 +3,9 @@
 use super::PixKeyError;
 use crate::document::DocumentError;
 
-/// The area codes that begin with 1, 2, 3, 5 or 7: each first digit, with the second digits in use. [`has_area_code`]
-/// handles the area codes that begin with 4, 6, 8 or 9. There, every second digit except 0 is in use.
-const PARTIAL_AREAS: [(char, &str); 5] =
-    [('2', "12478"), ('3', "1234578"), ('5', "1345"), ('7', "134579"), ('1', "123456789")];
+/// The area codes that begin with 2, 3, 5 or 7: each first digit, with the second digits in use. [`has_area_code`]
+/// handles the area codes that begin with 1, 4, 6, 8 or 9. There, every second digit except 0 is in use.
+const PARTIAL_AREAS: [(char, &str); 4] = [('2', "12478"), ('3', "1234578"), ('5', "1345"), ('7', "134579")];
 
 /// Returns whether the text is a Brazilian telephone number whose `+55` is missing, or a mobile number with `55` whose
 /// `+` is missing.
@@ -60,6 +59,6 @@ fn has_area_code(digits: &str) -> bool {
     };
     match PARTIAL_AREAS.iter().find(|(area, _)| *area == first) {
         Some((_, seconds)) => seconds.contains(second),
-        None => matches!(first, '4' | '6' | '8' | '9') && second != '0',
+        None => matches!(first, '1' | '4' | '6' | '8' | '9') && second != '0',
     }
 }

@@ -19,7 +19,7 @@ use crate::money::{Money, MoneyError};
 use crate::text::Text;
 
 /// The longest time from the receipt of a payment to the request for its refund: 90 days (API Pix 2.9.0, devolução).
-pub const WITHIN: SignedDuration = SignedDuration::from_hours(90 * 24);
+pub const REFUND_PERIOD: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// A refund.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub enum RefundState {
     Processing {
         /// The instant at which this service recorded the last request. A repeated request has the same identifier as
         /// the first.
-        sent_at: Timestamp,
+        recorded_at: Timestamp,
         /// The country-wide id of the return. `None` until the acquirer reports the id.
         return_id: Option<ReturnId>,
     },

@@ -98,12 +98,12 @@ fn of<'a>(payment: &'a CreditedPayment, infractions: &'a [Infraction]) -> Refund
     Refundable { payment, infractions }
 }
 
-fn asked(amount: Option<i64>) -> NewRefund {
+fn new_refund(amount: Option<i64>) -> NewRefund {
     NewRefund { id: RefundId::new(Uuid::nil()), amount: amount.map(money), reason: None, external_id: None }
 }
 
 fn opened(charge: Charge, amount: Option<i64>) -> RefundChange {
-    match Refund::open(charge, asked(amount), acquirer(), later()) {
+    match Refund::open(charge, new_refund(amount), acquirer(), later()) {
         Ok(RefundStep::Taken(change)) => *change,
         other => panic!("{other:?}"),
     }
@@ -114,7 +114,7 @@ fn refund(status: RefundStatus) -> Refund {
     let state = match status {
         RefundStatus::Pending => RefundState::Pending,
         RefundStatus::Abandoned => RefundState::Abandoned { at },
-        RefundStatus::Processing => RefundState::Processing { sent_at: at, return_id },
+        RefundStatus::Processing => RefundState::Processing { recorded_at: at, return_id },
         RefundStatus::Completed => RefundState::Completed { return_id, at },
         RefundStatus::Failed => RefundState::Failed { return_id, reason: "no".into(), at },
     };
@@ -232,9 +232,9 @@ fn failed_refund_can_be_requested_again() {
 
 #[test]
 fn invalid_refund_reports_its_reason() {
-    let at = |charge: Charge, amount, at| Refund::open(charge, asked(amount), acquirer(), at).unwrap_err();
+    let at = |charge: Charge, amount, at| Refund::open(charge, new_refund(amount), acquirer(), at).unwrap_err();
     let within = start() + SignedDuration::from_hours(90 * 24);
-    assert!(Refund::open(charge(0, 0), asked(None), acquirer(), within).is_ok(), "the last instant of 90 days");
+    assert!(Refund::open(charge(0, 0), new_refund(None), acquirer(), within).is_ok(), "the last instant of 90 days");
     assert_eq!(at(charge(0, 0), None, within + 1.microsecond()), RefundError::TooLate);
     for (in_flight, done, amount, rest) in [
         (0, 0, Some(1_001), 1_000),
@@ -272,7 +272,7 @@ fn of_payment(
     amount: Option<i64>,
 ) -> Result<(i64, i64), RefundError> {
     let paid = CreditedPayment { refunded_beyond: money(beyond), ..payment(number, centavos) };
-    match Refund::open_of_payment(charge, asked(amount), of(&paid, &[]), later())? {
+    match Refund::open_of_payment(charge, new_refund(amount), of(&paid, &[]), later())? {
         RefundStep::Taken(change) => {
             assert_eq!(change.refund.end_to_end_id, paid.payment.end_to_end_id);
             let held: Vec<_> = change.transfers.iter().map(|one| one.amount).collect();
@@ -324,7 +324,7 @@ fn payment_of_unpaid_charge_is_refunded_in_every_status() {
         let status = state.status();
         let charge = Charge { state, ..charge(0, 0) };
         let paid = payment(2, 700);
-        let opened = Refund::open_of_payment(charge, asked(None), of(&paid, &[]), later()).unwrap();
+        let opened = Refund::open_of_payment(charge, new_refund(None), of(&paid, &[]), later()).unwrap();
         let RefundStep::Taken(opened) = opened else { panic!("{status:?}") };
         assert_eq!(totals(&opened), Some((0, 0)), "{status:?}");
         let completed = opened.refund.complete(opened.charge.unwrap(), None, later()).unwrap();
@@ -338,9 +338,9 @@ fn payment_of_unpaid_charge_is_refunded_in_every_status() {
 fn payment_refund_is_refused_late_or_while_disputed() {
     let paid = payment(2, 700);
     let disputed = Charge { open_infractions: 1, ..charge(0, 0) };
-    let refused = Refund::open_of_payment(disputed, asked(None), of(&paid, &[]), later());
+    let refused = Refund::open_of_payment(disputed, new_refund(None), of(&paid, &[]), later());
     assert_eq!(refused, Err(RefundError::InfractionOpen));
     let too_late = start() + SignedDuration::from_hours(90 * 24) + 1.microsecond();
-    let refused = Refund::open_of_payment(charge(0, 0), asked(None), of(&paid, &[]), too_late);
+    let refused = Refund::open_of_payment(charge(0, 0), new_refund(None), of(&paid, &[]), too_late);
     assert_eq!(refused, Err(RefundError::TooLate));
 }

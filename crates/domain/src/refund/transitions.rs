@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Refund, RefundState, RefundStatus, WITHIN};
+use super::{REFUND_PERIOD, Refund, RefundState, RefundStatus};
 use crate::acquirer_name::AcquirerName;
 use crate::charge::{Charge, ChargeError, ChargeState, ChargeStatus};
 use crate::end_to_end_id::EndToEndId;
@@ -212,11 +212,11 @@ impl Refund {
     pub fn send(self, return_id: Option<ReturnId>, at: Timestamp) -> Result<RefundStep, RefundError> {
         match &self.state {
             RefundState::Pending => {
-                let state = RefundState::Processing { sent_at: at, return_id };
+                let state = RefundState::Processing { recorded_at: at, return_id };
                 Ok(taken(Self { state, due_at: Some(pause(at, 0)), ..self }))
             }
-            RefundState::Processing { sent_at, return_id: None } if return_id.is_some() => {
-                let state = RefundState::Processing { sent_at: *sent_at, return_id };
+            RefundState::Processing { recorded_at, return_id: None } if return_id.is_some() => {
+                let state = RefundState::Processing { recorded_at: *recorded_at, return_id };
                 Ok(taken(Self { state, ..self }))
             }
             RefundState::Processing { .. } => Ok(RefundStep::AlreadyTaken(Box::new(self))),
@@ -233,14 +233,14 @@ impl Refund {
     /// [`RefundError::InvalidState`], unless the refund is in processing.
     pub fn send_again(self, at: Timestamp) -> Result<RefundStep, RefundError> {
         let RefundState::Processing { return_id, .. } = &self.state else { return Err(self.invalid_state()) };
-        let state = RefundState::Processing { sent_at: at, return_id: return_id.clone() };
-        Ok(taken(Self { state, ..self }.asked(at)))
+        let state = RefundState::Processing { recorded_at: at, return_id: return_id.clone() };
+        Ok(taken(Self { state, ..self }.schedule_next_poll(at)))
     }
 
     /// Records a look-up that did not prove the outcome. The pause before the next look-up doubles each time, up to
     /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
-    pub fn asked(self, at: Timestamp) -> Self {
+    pub fn schedule_next_poll(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
@@ -338,7 +338,7 @@ fn permit(charge: &Charge, paid_at: Timestamp, at: Timestamp) -> Result<(), Refu
     if charge.open_infractions > 0 {
         return Err(RefundError::InfractionOpen);
     }
-    if at.duration_since(paid_at) > WITHIN {
+    if at.duration_since(paid_at) > REFUND_PERIOD {
         return Err(RefundError::TooLate);
     }
     Ok(())

@@ -9,7 +9,7 @@ use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, ChargeId, InfractionId, RefundId};
 use cais_domain::infraction::{
-    Disputed, Infraction, InfractionChange, InfractionError, InfractionState, InfractionStep, NewInfraction, Situation,
+    DisputeReport, Disputed, Infraction, InfractionChange, InfractionError, InfractionState, InfractionStep, Situation,
 };
 use cais_domain::ledger::{Bucket, LedgerAccount, Transfer};
 use cais_domain::money::Money;
@@ -44,8 +44,8 @@ fn main_acquirer() -> AcquirerName {
 }
 
 /// Returns an acquirer's report of a dispute.
-pub fn report(number: usize, centavos: i64) -> NewInfraction {
-    NewInfraction {
+pub fn report(number: usize, centavos: i64) -> DisputeReport {
+    DisputeReport {
         id: infraction_id(number),
         acquirer: main_acquirer(),
         upstream_id: format!("upstream-{number}"),

@@ -15,7 +15,7 @@ use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, NoFields, NoQuery, OptionalJson};
 use crate::named::Named;
 use crate::reply;
-use crate::representation::charge::Charge;
+use crate::resources::charge::Charge;
 
 /// Cancels a charge, and returns it. A charge that is already cancelled is returned unchanged.
 ///

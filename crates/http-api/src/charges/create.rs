@@ -14,7 +14,7 @@ use crate::error::{ApiError, ErrorCode, code};
 use crate::idempotency::KeyHeader;
 use crate::input::{Creation, Json, NoQuery};
 use crate::reply;
-use crate::representation::charge::Charge;
+use crate::resources::charge::Charge;
 
 /// Creates a charge, or returns the stored response of the same `Idempotency-Key`.
 ///
@@ -56,8 +56,8 @@ pub async fn create_charge(
         terms: charge.into(),
     };
     let state = Arc::clone(&call.state);
-    let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
-    Ok(reply::stored(answer))
+    let response = run_detached(async move { create::create(&state.ports, command).await }).await??;
+    Ok(reply::stored(response))
 }
 
 /// Returns an error that names only the recipient's index. The response must not reveal whether an account with that e-mail exists.

@@ -12,7 +12,7 @@ use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::Named;
 use crate::reply;
-use crate::representation::charge::Charge;
+use crate::resources::charge::Charge;
 
 /// Returns the charge with the id or `external_id` in the path.
 ///

@@ -12,8 +12,8 @@ use crate::error::{ApiError, code};
 use crate::input::Input;
 use crate::paging::PageQuery;
 use crate::reply;
-use crate::representation::charge::ChargePage;
-use crate::representation::values::page_of_json;
+use crate::resources::charge::ChargePage;
+use crate::resources::values::page_of_json;
 use crate::statement::list_error;
 
 /// The number of rows that are rendered before the task yields. Rendering a QR code that is not cached takes 0.1 ms.

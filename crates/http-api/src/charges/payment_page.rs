@@ -60,7 +60,7 @@ pub async fn get_payment_page(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::representation::values::to_json;
+    use crate::resources::values::to_json;
 
     #[test]
     fn payment_page_has_its_field() {

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::split::{self, SplitItem};
 use crate::input::JsonBody;
-use crate::representation::values::AmountFrom;
+use crate::resources::values::AmountFrom;
 use crate::rules;
 
 /// The longest postback URL, in characters.

@@ -107,7 +107,7 @@ impl Connection {
 
     /// Returns the reason why reading ended; `None` while the connection is read.
     pub(super) fn closing(&self) -> Option<Expired> {
-        self.closing.get().map(|(_, why)| why)
+        self.closing.get().map(|(_, reason)| reason)
     }
 
     /// Returns `true` once for a late head. The caller then sends the error response.
@@ -119,8 +119,8 @@ impl Connection {
     /// deadline the HTTP library or the handler sets.
     pub(super) fn deadline(&self) -> Option<(Instant, Expired)> {
         let limits = &self.limits;
-        if let Some((since, why)) = self.closing.get() {
-            return Some((since + limits.linger_within, why));
+        if let Some((since, reason)) = self.closing.get() {
+            return Some((since + limits.linger_within, reason));
         }
         if let Some(since) = self.blocked_since.get() {
             return Some((since + limits.write_within, Expired::Write));
@@ -133,11 +133,11 @@ impl Connection {
     }
 
     /// Ends the phase whose deadline has passed. Returns `true` if a response may still be sent, `false` if the connection must be dropped.
-    pub(super) fn expire(&self, why: Expired) -> bool {
-        let closes = why != Expired::Write && self.closing.get().is_none();
+    pub(super) fn expire(&self, reason: Expired) -> bool {
+        let closes = reason != Expired::Write && self.closing.get().is_none();
         if closes {
-            self.closing.set(Some((Instant::now(), why)));
-            self.late_head.set(why == Expired::Head);
+            self.closing.set(Some((Instant::now(), reason)));
+            self.late_head.set(reason == Expired::Head);
         }
         closes
     }
@@ -179,7 +179,7 @@ mod tests {
 
     /// Seconds from now to the deadline, and the reason of its expiry.
     fn left(connection: &Connection) -> Option<(u64, Expired)> {
-        connection.deadline().map(|(at, why)| ((at - Instant::now()).as_secs(), why))
+        connection.deadline().map(|(at, reason)| ((at - Instant::now()).as_secs(), reason))
     }
 
     #[tokio::test(start_paused = true)]

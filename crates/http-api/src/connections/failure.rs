@@ -9,20 +9,20 @@ use cais_domain::ids::RequestId;
 
 use crate::error::{ApiError, ErrorCode};
 use crate::state::AppState;
-use crate::telemetry::Answered;
+use crate::telemetry::CompletedRequest;
 
-/// The longest head that the library writes itself, in bytes: a status line, a length, a connection option and a date. [`bare`] searches
-/// only this many bytes at the end.
+/// The longest head that the library writes itself, in bytes: a status line, a length, a connection option and a date.
+/// [`find_bare_response`] searches only this many bytes at the end.
 const MAX_HEAD: usize = 160;
 /// The end of a head.
 const END: &[u8] = b"\r\n\r\n";
 
 /// Returns the bytes of an error response with the error envelope and `connection: close`. Counts and logs the response.
-pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) -> Vec<u8> {
+pub fn error_response(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) -> Vec<u8> {
     let id = RequestId::new(state.ports.ids.next_uuid());
     let error = ApiError::new(code);
     let (status, body) = (code.status(), error.body(id));
-    state.telemetry.record(&Answered {
+    state.telemetry.record(&CompletedRequest {
         request: id,
         route: None,
         method: "",
@@ -53,7 +53,7 @@ pub fn answer(state: &Arc<AppState>, client: Option<IpAddr>, code: ErrorCode) ->
 /// Finds a response that the library wrote for a head that it cannot parse. Returns the position of the response in `written` and the error
 /// code. Such a response has neither a body nor a request id; every other response has at least one of them. The library writes nothing
 /// after such a response, so the response is the end of `written`.
-pub fn bare(written: &[u8]) -> Option<(usize, ErrorCode)> {
+pub fn find_bare_response(written: &[u8]) -> Option<(usize, ErrorCode)> {
     // Most responses end with a body, not with a head, so this check ends the search at once.
     if !written.ends_with(END) {
         return None;
@@ -78,7 +78,7 @@ mod tests {
     const DATE: &str = "date: Sun, 22 Nov 2026 21:34:32 GMT\r\n\r\n";
 
     fn check(written: &str, expected: Option<(usize, ErrorCode)>) {
-        assert_eq!(bare(written.as_bytes()), expected, "{written}");
+        assert_eq!(find_bare_response(written.as_bytes()), expected, "{written}");
     }
 
     #[test]

@@ -121,12 +121,12 @@ async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connecti
             if conversation.as_mut().poll(context).is_ready() {
                 return Poll::Ready(());
             }
-            let Some(why) = due(&mut timer, connection, context) else { return Poll::Pending };
+            let Some(reason) = due(&mut timer, connection, context) else { return Poll::Pending };
             if connection.closing().is_none() {
-                metrics::counter!(CONNECTIONS_CUT, "reason" => why.name()).increment(1);
-                tracing::debug!(peer = ?connection.peer(), waited_for = why.name(), "connection closed: its deadline passed");
+                metrics::counter!(CONNECTIONS_CUT, "reason" => reason.name()).increment(1);
+                tracing::debug!(peer = ?connection.peer(), waited_for = reason.name(), "connection closed: its deadline passed");
             }
-            if !connection.expire(why) {
+            if !connection.expire(reason) {
                 return Poll::Ready(());
             }
         }
@@ -137,9 +137,9 @@ async fn watched<T>(conversation: impl Future<Output = T>, connection: &Connecti
 /// Returns the reason of an expired deadline. If no deadline has expired, returns `None`, and wakes the task at the next deadline.
 fn due(timer: &mut Option<Pin<Box<Sleep>>>, connection: &Connection, context: &mut Context<'_>) -> Option<Expired> {
     loop {
-        let (at, why) = connection.deadline()?;
+        let (at, reason) = connection.deadline()?;
         if at <= Instant::now() {
-            return Some(why);
+            return Some(reason);
         }
         let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(at)));
         if timer.deadline() > at || timer.is_elapsed() {

@@ -105,10 +105,10 @@ impl AsyncWrite for GuardedStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         ready!(this.poll_own(context))?;
-        match failure::bare(bytes) {
+        match failure::find_bare_response(bytes) {
             None => this.poll_send(context, bytes),
             Some((0, code)) => {
-                this.own = failure::answer(&this.state, this.client(), code);
+                this.own = failure::error_response(&this.state, this.client(), code);
                 Poll::Ready(Ok(bytes.len()))
             }
             Some((before, _)) => this.poll_send(context, bytes.get(..before).unwrap_or_default()),
@@ -122,7 +122,7 @@ impl AsyncWrite for GuardedStream {
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.connection.take_late_head() {
-            this.own.extend(failure::answer(&this.state, this.client(), ErrorCode::RequestTimeout));
+            this.own.extend(failure::error_response(&this.state, this.client(), ErrorCode::RequestTimeout));
         }
         ready!(this.poll_own(context))?;
         Pin::new(&mut this.io).poll_shutdown(context)

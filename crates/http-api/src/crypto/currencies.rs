@@ -9,7 +9,7 @@ use crate::describe::failures::Errors;
 use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::reply;
-use crate::representation::crypto_quote::{CryptoCurrency, CryptoCurrencyList};
+use crate::resources::crypto_quote::{CryptoCurrency, CryptoCurrencyList};
 
 /// Returns all currencies with their current minimums.
 ///

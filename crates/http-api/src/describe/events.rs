@@ -15,16 +15,16 @@ use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::JSON;
-use crate::representation::charge::Charge;
-use crate::representation::crypto::{CryptoDeposit, CryptoWithdrawal};
-use crate::representation::event::{Event as Body, WebhookTestData};
-use crate::representation::infraction::InfractionDetail;
-use crate::representation::payment::UnexpectedPayment;
-use crate::representation::payout::Payout;
-use crate::representation::refund::Refund;
-use crate::representation::transaction::TransactionRow;
-use crate::representation::values::Page;
-use crate::representation::webhook::WebhookEndpoint;
+use crate::resources::charge::Charge;
+use crate::resources::crypto::{CryptoDeposit, CryptoWithdrawal};
+use crate::resources::event::{Event as Body, WebhookTestData};
+use crate::resources::infraction::InfractionDetail;
+use crate::resources::payment::UnexpectedPayment;
+use crate::resources::payout::Payout;
+use crate::resources::refund::Refund;
+use crate::resources::transaction::TransactionRow;
+use crate::resources::values::Page;
+use crate::resources::webhook::WebhookEndpoint;
 
 /// The types of events, a closed list.
 pub struct EventType;
@@ -127,8 +127,8 @@ impl PartialSchema for Event {
     fn schema() -> RefOr<Schema> {
         let shapes = by_shape().into_keys();
         let union = shapes.fold(OneOfBuilder::new(), |union, name| union.item(Ref::from_schema_name(name)));
-        let what = "An event: the same bytes as an endpoint receives. `type` names the schema of `data`.";
-        RefOr::T(Schema::OneOf(union.description(Some(what)).build()))
+        let description = "An event: the same bytes as an endpoint receives. `type` names the schema of `data`.";
+        RefOr::T(Schema::OneOf(union.description(Some(description)).build()))
     }
 }
 
@@ -191,12 +191,12 @@ pub fn webhooks() -> Paths {
 
 /// Describes the delivery of an event of that type.
 fn delivery(kind: Kind) -> PathItem {
-    let header = |name: &str, what: &str| {
+    let header = |name: &str, description: &str| {
         ParameterBuilder::new()
             .name(name)
             .parameter_in(ParameterIn::Header)
             .required(Required::True)
-            .description(Some(what))
+            .description(Some(description))
             .schema(Some(ObjectBuilder::new().schema_type(Type::String).build()))
             .build()
     };

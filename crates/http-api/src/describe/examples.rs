@@ -23,8 +23,8 @@ use serde_json::Value;
 
 use crate::balance::Balance;
 use crate::error::{ApiError, ErrorCode};
-use crate::representation::JsonRepresentation;
-use crate::representation::values::{page_of_json, to_json};
+use crate::resources::JsonRenderer;
+use crate::resources::values::{page_of_json, to_json};
 
 pub use crypto::{
     completed_crypto_deposit, completed_crypto_withdrawal, crypto_currencies, crypto_deposit, crypto_deposit_payments,
@@ -66,7 +66,7 @@ pub fn unpaid(mut charge: Value, status: &str) -> Option<Value> {
 /// Returns a page with a charge.
 pub fn charges() -> Option<Value> {
     let charge = charge(true)?;
-    let row = JsonRepresentation::new().charge(&charge);
+    let row = JsonRenderer::new().charge(&charge);
     serde_json::from_slice(&page_of_json(&[row], Some(charge.id))).ok()
 }
 
@@ -103,7 +103,7 @@ pub(super) fn value(body: &impl Serialize) -> Option<Value> {
 }
 
 fn rendered(charge: &Charge) -> Option<Value> {
-    serde_json::from_slice(&JsonRepresentation::new().charge(charge)).ok()
+    serde_json::from_slice(&JsonRenderer::new().charge(charge)).ok()
 }
 
 pub(super) fn charge(is_paid: bool) -> Option<Charge> {

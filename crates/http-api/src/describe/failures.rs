@@ -17,7 +17,7 @@ use crate::error::{ErrorCode, code};
 /// The statuses that the contract declares for the operations on `/charges`.
 pub const DECLARED: [&str; 10] = ["400", "401", "403", "404", "409", "422", "429", "500", "502", "503"];
 /// The description of a declared status that this version does not return.
-const NOT_ANSWERED: &str = "Declared for the operations on charges; this version does not return it here.";
+const NOT_RETURNED: &str = "Declared for the operations on charges; this version does not return it here.";
 /// The name of the response 401 that all operations share, and its codes. Every operation can return them.
 const UNAUTHORIZED: (&str, [ErrorCode; 2]) = ("unauthorized", [ErrorCode::MissingApiKey, ErrorCode::InvalidApiKey]);
 /// The codes other than those of 401 that every operation can return.
@@ -110,8 +110,8 @@ impl<T: Codes> IntoResponses for Errors<T> {
             }
         }
         let each = by_status.into_iter().map(|(status, codes)| {
-            let is_kept = is_creation && codes.contains(&ErrorCode::InsufficientBalance);
-            let response = failure(&status, &codes, is_kept);
+            let is_stored = is_creation && codes.contains(&ErrorCode::InsufficientBalance);
+            let response = failure(&status, &codes, is_stored);
             (status, response)
         });
         each.collect()
@@ -126,13 +126,13 @@ pub fn declare(responses: &mut BTreeMap<String, RefOr<Response>>) {
 }
 
 /// Returns the response with these codes. The result is a reference for a single code and for 401, because several operations share these
-/// responses. With `is_kept`, the response is stored under the Idempotency-Key, and a repeat returns it with `idempotent-replayed`. The
+/// responses. With `is_stored`, the response is stored under the Idempotency-Key, and a repeat returns it with `idempotent-replayed`. The
 /// shared response does not declare this header, so the result is then not a reference.
-fn failure(status: &str, codes: &[ErrorCode], is_kept: bool) -> RefOr<Response> {
+fn failure(status: &str, codes: &[ErrorCode], is_stored: bool) -> RefOr<Response> {
     match codes {
-        [code] if !is_kept => Ref::from_response_name(code.name()).into(),
+        [code] if !is_stored => Ref::from_response_name(code.name()).into(),
         codes if *codes == UNAUTHORIZED.1 => Ref::from_response_name(UNAUTHORIZED.0).into(),
-        codes => described(status, codes, is_kept).into(),
+        codes => described(status, codes, is_stored).into(),
     }
 }
 
@@ -152,9 +152,9 @@ pub fn examples() -> BTreeMap<String, RefOr<Example>> {
     each.collect()
 }
 
-fn described(status: &str, codes: &[ErrorCode], is_kept: bool) -> Response {
+fn described(status: &str, codes: &[ErrorCode], is_stored: bool) -> Response {
     let meanings: Vec<String> = codes.iter().map(|code| format!("`{}`: {}", code.name(), code.message())).collect();
-    let description = if meanings.is_empty() { NOT_ANSWERED.to_owned() } else { meanings.join("\n\n") };
+    let description = if meanings.is_empty() { NOT_RETURNED.to_owned() } else { meanings.join("\n\n") };
     let references =
         codes.iter().map(|code| (code.name(), RefOr::Ref(Ref::new(format!("#/components/examples/{}", code.name())))));
     let content =
@@ -162,7 +162,7 @@ fn described(status: &str, codes: &[ErrorCode], is_kept: bool) -> Response {
     let headers: &[&str] = match status {
         "405" => &["Allow"],
         "409" | "429" | "502" | "503" => &["Retry-After"],
-        _ if is_kept => &["idempotent-replayed"],
+        _ if is_stored => &["idempotent-replayed"],
         _ => &[],
     };
     let mut response = ResponseBuilder::new().description(description).content(JSON, content).build();

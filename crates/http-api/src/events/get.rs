@@ -14,7 +14,7 @@ use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
 use crate::reply;
-use crate::representation::event::Event as Body;
+use crate::resources::event::Event as Body;
 
 /// Returns an event in the same bytes as its deliveries.
 ///

@@ -17,8 +17,8 @@ use crate::describe::{examples, parameters};
 use crate::error::{ApiError, code};
 use crate::input::{Input, Part, Parts};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
-use crate::representation::event::Event;
-use crate::representation::values::Page;
+use crate::resources::event::Event;
+use crate::resources::values::Page;
 use crate::statement::list_error;
 use crate::{filters, reply};
 
@@ -34,7 +34,7 @@ pub struct EventQuery {
 impl Part for EventQuery {
     fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
         let query = parts.query(&["type", AFTER_SEQUENCE, LIMIT, STARTING_AFTER], issues);
-        let kind = filters::word(&query, "type", &EventType::ALL, EventType::as_str, issues);
+        let kind = filters::one_of(&query, "type", &EventType::ALL, EventType::as_str, issues);
         let after_sequence = query.get(AFTER_SEQUENCE).and_then(|text| sequence(text, issues));
         let page = paging::page_after(&query, issues, |text| EventId::parse(text).map_err(|error| error.to_string()))?;
         let page = EventPage { limit: page.limit, starting_after: page.starting_after };
@@ -44,7 +44,7 @@ impl Part for EventQuery {
 
 impl IntoParams for EventQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let kind = parameters::word("type", "Only events of this type.", EventType::ALL.map(EventType::as_str));
+        let kind = parameters::one_of("type", "Only events of this type.", EventType::ALL.map(EventType::as_str));
         [kind, parameters::after_sequence()].into_iter().chain(parameters::paging()).collect()
     }
 }

@@ -14,7 +14,7 @@ use crate::error::{ApiError, code};
 use crate::input::{Input, NoFields, NoQuery, OptionalJson};
 use crate::named::ById;
 use crate::reply;
-use crate::representation::webhook::{Delivery, DeliveryList};
+use crate::resources::webhook::{Delivery, DeliveryList};
 
 /// Delivers an event again to every active endpoint that had a delivery of it or subscribes to its type now.
 ///

@@ -17,7 +17,7 @@ use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, Json, NoQuery};
 use crate::named::ById;
 use crate::reply;
-use crate::representation::infraction::InfractionDetail;
+use crate::resources::infraction::InfractionDetail;
 
 /// Submits a defense to the acquirer. A repeat of the same defense has no further effect.
 ///

@@ -13,7 +13,7 @@ use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
 use crate::reply;
-use crate::representation::infraction::InfractionDetail;
+use crate::resources::infraction::InfractionDetail;
 
 /// Returns an infraction with its defense.
 ///

@@ -16,8 +16,8 @@ use crate::describe::{examples, parameters};
 use crate::error::{ApiError, code};
 use crate::input::{Input, Part, Parts};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
-use crate::representation::infraction::{Infraction, InfractionPage};
-use crate::representation::values::Page;
+use crate::resources::infraction::{Infraction, InfractionPage};
+use crate::resources::values::Page;
 use crate::statement::list_error;
 use crate::{filters, reply};
 
@@ -30,14 +30,14 @@ pub struct InfractionQuery {
 impl Part for InfractionQuery {
     fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
         let query = parts.query(&["status", LIMIT, STARTING_AFTER], issues);
-        let status = filters::word(&query, "status", &InfractionStatus::ALL, InfractionStatus::as_str, issues);
+        let status = filters::one_of(&query, "status", &InfractionStatus::ALL, InfractionStatus::as_str, issues);
         paging::page(&query, issues).map(|request| Self { status, request })
     }
 }
 
 impl IntoParams for InfractionQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let status = parameters::word(
+        let status = parameters::one_of(
             "status",
             "Only infractions in this status.",
             InfractionStatus::ALL.map(InfractionStatus::as_str),

@@ -20,7 +20,7 @@ use super::describe::{add_headers, events, failures};
 use super::fallback::Methods;
 use super::idempotency::IDEMPOTENCY_KEY;
 use super::routes;
-use crate::representation::event::API_VERSION;
+use crate::resources::event::API_VERSION;
 
 /// The description at the start of the document.
 const INTRODUCTION: &str = include_str!("introduction.md");

@@ -11,9 +11,9 @@ use serde_json::Value;
 use super::*;
 use crate::describe::failures::DECLARED;
 use crate::error::ErrorCode;
-use crate::representation::csv::Row as _;
-use crate::representation::statement::Entry;
-use crate::representation::transaction::TransactionRow;
+use crate::resources::csv::Row as _;
+use crate::resources::statement::Entry;
+use crate::resources::transaction::TransactionRow;
 
 fn parsed() -> Value {
     serde_json::from_str(&document().unwrap()).unwrap()
@@ -238,9 +238,9 @@ fn responses_have_their_headers() {
                 "/v1/crypto/withdrawals",
             ]
             .contains(&path.as_str());
-            let is_kept = status.starts_with('2')
+            let is_stored = status.starts_with('2')
                 || (status == "422" && !["/v1/charges", "/v1/crypto/deposits"].contains(&path.as_str()));
-            assert_eq!(has("idempotent-replayed"), creates && method == "post" && is_kept, "{place}");
+            assert_eq!(has("idempotent-replayed"), creates && method == "post" && is_stored, "{place}");
         }
     }
 }

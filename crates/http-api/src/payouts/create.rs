@@ -13,7 +13,7 @@ use crate::error::{ApiError, ErrorCode, code};
 use crate::idempotency::KeyHeader;
 use crate::input::{Creation, Json, NoQuery};
 use crate::reply;
-use crate::representation::payout::Payout;
+use crate::resources::payout::Payout;
 
 /// Creates a payout, or returns the stored response of the same `Idempotency-Key`. A rejection for insufficient balance is stored too.
 ///
@@ -51,8 +51,8 @@ pub async fn create_payout(
         terms: payout.into(),
     };
     let state = Arc::clone(&call.state);
-    let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
-    Ok(reply::stored(answer))
+    let response = run_detached(async move { create::create(&state.ports, command).await }).await??;
+    Ok(reply::stored(response))
 }
 
 impl From<PayoutRefusal> for ApiError {

@@ -12,7 +12,7 @@ use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::Named;
 use crate::reply;
-use crate::representation::payout::Payout;
+use crate::resources::payout::Payout;
 
 /// Returns a payout, after a refresh from the acquirer if its state may have changed.
 ///

@@ -12,14 +12,14 @@ use crate::error::{ApiError, code};
 use crate::input::Input;
 use crate::paging::PageQuery;
 use crate::reply;
-use crate::representation::payout::{Payout, PayoutPage};
-use crate::representation::values::Page;
+use crate::resources::payout::{Payout, PayoutPage};
+use crate::resources::values::Page;
 use crate::statement::list_error;
 
 /// Returns a page of payouts, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` at the invalid parameter; an error of the store.
+/// `VALIDATION_ERROR` for an invalid parameter; an error of the store.
 #[utoipa::path(
     operation_id = "listPayouts",
     tag = "payouts",

@@ -11,7 +11,7 @@ use cais_use_cases::payouts::create;
 use utoipa::ToSchema;
 
 use crate::input::JsonBody;
-use crate::representation::values::{AmountFrom, closed_list};
+use crate::resources::values::{AmountFrom, closed_list};
 use crate::rules;
 
 /// Longest description, in characters.

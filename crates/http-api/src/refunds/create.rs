@@ -15,8 +15,8 @@ use crate::idempotency::KeyHeader;
 use crate::input::{Creation, Json, NoQuery};
 use crate::named::Named;
 use crate::reply;
-use crate::representation::refund::Refund;
-use crate::representation::values::AmountFrom;
+use crate::resources::refund::Refund;
+use crate::resources::values::AmountFrom;
 
 /// Refunds a charge, or returns the stored response of the same `Idempotency-Key`. A rejection for insufficient balance is stored too.
 ///
@@ -62,8 +62,8 @@ pub async fn create_refund(
         },
     };
     let state = Arc::clone(&call.state);
-    let answer = run_detached(async move { create::create(&state.ports, command).await }).await??;
-    Ok(reply::stored(answer))
+    let response = run_detached(async move { create::create(&state.ports, command).await }).await??;
+    Ok(reply::stored(response))
 }
 
 impl From<RefundRefusal> for ApiError {

@@ -12,7 +12,7 @@ use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::Named;
 use crate::reply;
-use crate::representation::refund::Refund;
+use crate::resources::refund::Refund;
 
 /// Returns a refund, after a refresh from the acquirer if its outcome is open.
 ///

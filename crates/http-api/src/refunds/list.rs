@@ -12,15 +12,15 @@ use crate::error::{ApiError, code};
 use crate::input::Input;
 use crate::named::Named;
 use crate::paging::PageQuery;
-use crate::representation::refund::{Refund, RefundPage};
-use crate::representation::values::Page;
+use crate::resources::refund::{Refund, RefundPage};
+use crate::resources::values::Page;
 use crate::statement::list_error;
 use crate::{charges, reply};
 
 /// Returns a page of a charge's refunds, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a malformed id or at the invalid parameter, `not_found`, `external_id_in_progress`; an error of the store.
+/// `VALIDATION_ERROR` for a malformed id or an invalid parameter, `not_found`, `external_id_in_progress`; an error of the store.
 #[utoipa::path(
     operation_id = "listRefunds",
     tag = "charges",

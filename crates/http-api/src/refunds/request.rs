@@ -8,7 +8,7 @@ use cais_use_cases::refunds::create::MAX_REASON;
 use utoipa::ToSchema;
 
 use crate::input::JsonBody;
-use crate::representation::values::{AmountFrom, AnyAmount};
+use crate::resources::values::{AmountFrom, AnyAmount};
 use crate::rules;
 
 /// The fields of a new refund. None is required.

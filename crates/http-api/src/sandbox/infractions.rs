@@ -21,8 +21,8 @@ use crate::error::{ApiError, ErrorCode, code};
 use crate::infractions::no_such_infraction;
 use crate::input::{Input, Json, JsonBody, NoQuery, OptionalJson};
 use crate::named::{ById, Named};
-use crate::representation::infraction::{InfractionDetail, ReasonCode};
-use crate::representation::values::{AmountFrom, AnyAmount, closed_list};
+use crate::resources::infraction::{InfractionDetail, ReasonCode};
+use crate::resources::values::{AmountFrom, AnyAmount, closed_list};
 use crate::{charges, reply, rules};
 
 /// Longest time for a defense, in seconds: one year.
@@ -137,8 +137,9 @@ pub async fn open_infraction(
     let work = async move {
         let charge = fetch::fetch(&state.ports, &state.syncs, account, &name).await.map_err(charges::fetch_error)?;
         let Some(settlement) = charge.state.settlement() else {
-            let what = format!("The charge is {}: only a paid charge can be disputed.", charge.state.status().as_str());
-            return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
+            let message =
+                format!("The charge is {}: only a paid charge can be disputed.", charge.state.status().as_str());
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message(message));
         };
         let pix = settlement.end_to_end_id.clone();
         let disputed = pix.clone();
@@ -178,7 +179,7 @@ pub async fn resolve_infraction(
     call: Authorized<InfractionsWrite>,
     input: Input<(NoQuery, ById<kind::Infraction>, Json<SandboxResolution>)>,
 ) -> Result<HttpResponse, ApiError> {
-    let Input((_, ById(id), Json(asked))) = input;
+    let Input((_, ById(id), Json(resolution))) = input;
     call.caller.account.permit_write()?;
     let (state, account) = (Arc::clone(&call.state), call.caller.account.id);
     let institution = Arc::clone(&controls(&call.state)?.institution);
@@ -187,11 +188,11 @@ pub async fn resolve_infraction(
         let before = find().await?.ok_or_else(no_such_infraction)?;
         let status = before.state.status();
         if !status.is_open() {
-            let what = format!("The infraction is {} and cannot be resolved again.", status.as_str());
-            return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
+            let message = format!("The infraction is {} and cannot be resolved again.", status.as_str());
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message(message));
         }
         let upstream_id = before.upstream_id;
-        blocking(move || institution.resolve_infraction(&upstream_id, asked.outcome)).await?;
+        blocking(move || institution.resolve_infraction(&upstream_id, resolution.outcome)).await?;
         let read = async || {
             // An error of the pass is ignored: the pass has logged it, and the next `read` runs another pass.
             let _polled = poll::run_once(&state.ports).await;
@@ -209,8 +210,8 @@ fn situation(node: &Node<'_>) -> Result<Situation, Problem> {
 }
 
 fn outcome(node: &Node<'_>) -> Result<Resolution, Problem> {
-    let word = rules::string(node)?;
-    let known = Resolution::ALL.into_iter().find(|resolution| resolution.as_str() == word);
+    let name = rules::string(node)?;
+    let known = Resolution::ALL.into_iter().find(|resolution| resolution.as_str() == name);
     known.ok_or_else(|| format!("must be one of {}", Resolution::ALL.map(Resolution::as_str).join(", ")).into())
 }
 
@@ -226,8 +227,8 @@ mod tests {
     fn infraction_bodies_are_read_strictly() {
         let read = |body: &str| {
             let issues = Issues::default();
-            let asked = InfractionRequest::read(&read_json(body.as_bytes(), &issues), &issues);
-            issues.unless_any(asked).map_err(|issues| issues.len())
+            let dispute = InfractionRequest::read(&read_json(body.as_bytes(), &issues), &issues);
+            issues.unless_any(dispute).map_err(|issues| issues.len())
         };
         assert_eq!(read("{}"), Ok(InfractionRequest::default()));
         let full = read(r#"{"reason_code":"COERCION","amount":3.5,"deadline_s":60}"#).unwrap();

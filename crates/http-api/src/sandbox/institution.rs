@@ -66,8 +66,8 @@ pub enum InstitutionError {
 impl From<InstitutionError> for ApiError {
     fn from(error: InstitutionError) -> Self {
         match error {
-            InstitutionError::InvalidState(why) => {
-                Self::new(ErrorCode::InvalidState).with_message(format!("The institution refused: {why}."))
+            InstitutionError::InvalidState(reason) => {
+                Self::new(ErrorCode::InvalidState).with_message(format!("The institution refused: {reason}."))
             }
             InstitutionError::OutOfRange { path, rule } => Self::invalid(vec![Issue::new(path, rule)]),
             InstitutionError::Failed(cause) => Self::internal(cause),
@@ -105,8 +105,11 @@ pub trait Institution: Send + Sync {
     ///
     /// # Errors
     /// [`InstitutionError`].
-    fn open_infraction(&self, end_to_end_id: &EndToEndId, asked: InfractionRequest)
-    -> Result<String, InstitutionError>;
+    fn open_infraction(
+        &self,
+        end_to_end_id: &EndToEndId,
+        request: InfractionRequest,
+    ) -> Result<String, InstitutionError>;
 
     /// Resolves an infraction.
     ///

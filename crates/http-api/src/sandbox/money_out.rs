@@ -20,7 +20,7 @@ use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, NoFields, NoQuery, OptionalJson};
 use crate::named::Named;
-use crate::representation::{payout, refund};
+use crate::resources::{payout, refund};
 use crate::state::AppState;
 use crate::{payouts, refunds, reply};
 
@@ -54,8 +54,8 @@ pub async fn reverse_payout(
         let before = current(&state, account, &name).await?;
         let status = before.state.status();
         if status != PayoutStatus::Completed {
-            let what = format!("The payout is {} and cannot be returned.", status.as_str());
-            return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
+            let message = format!("The payout is {} and cannot be returned.", status.as_str());
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message(message));
         }
         let instruction_id = before.instruction_id();
         blocking(move || institution.return_sent(&instruction_id)).await?;
@@ -102,8 +102,8 @@ pub async fn fail_refund(
         let before = refund(&state, account, &name).await?;
         let status = before.state.status();
         if status != RefundStatus::Processing {
-            let what = format!("The refund is {} and can no longer fail.", status.as_str());
-            return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
+            let message = format!("The refund is {} and can no longer fail.", status.as_str());
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message(message));
         }
         let (end_to_end_id, id) = (before.end_to_end_id.clone(), before.id);
         blocking(move || institution.fail_refund(&end_to_end_id, id)).await?;

@@ -27,10 +27,10 @@ pub(super) async fn recorded<T>(
             return Ok(value);
         }
         if Instant::now() >= deadline {
-            let what =
+            let message =
                 "The institution made the change, but the service has not recorded it yet: read the resource later.";
             let error = ApiError::new(ErrorCode::ServiceUnavailable).retry_after(STORE_RETRY_AFTER_S);
-            return Err(error.with_message(what).with_cause("the service does not show the change of the sandbox"));
+            return Err(error.with_message(message).with_cause("the service does not show the change of the sandbox"));
         }
         tokio::time::sleep(READ_EVERY).await;
     }

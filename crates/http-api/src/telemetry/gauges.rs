@@ -5,9 +5,9 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::crypto::Currency;
 use cais_domain::infraction::ALERT_HOURS;
 use cais_domain::money::Money;
-use cais_ports::{CallbackCounts, OpenMoney, OpenOrders, Verification};
+use cais_ports::{CallbackCounts, LedgerCheckResult, OpenMoney, OpenOrders};
 use cais_use_cases::crypto::exposure::Exposure;
-use cais_use_cases::reconcile::Standing;
+use cais_use_cases::reconcile::ComparisonState;
 use jiff::Timestamp;
 use metrics::{counter, gauge};
 
@@ -155,18 +155,18 @@ pub fn show_certificate(name: &AcquirerName, expires_at: Timestamp) {
 }
 
 /// Sets the gauges of an acquirer's reconciliation.
-pub fn set_reconciled(standing: &Standing) {
-    let acquirer = standing.acquirer.to_string();
-    if let Some(until) = standing.compared_until.and_then(|until| u32::try_from(until.as_second()).ok()) {
+pub fn set_reconciled(comparison: &ComparisonState) {
+    let acquirer = comparison.acquirer.to_string();
+    if let Some(until) = comparison.compared_until.and_then(|until| u32::try_from(until.as_second()).ok()) {
         gauge!(RECONCILED, "acquirer" => acquirer.clone()).set(until);
     }
-    gauge!(DIFFERENCES, "acquirer" => acquirer).set(u32::try_from(standing.open).unwrap_or(u32::MAX));
+    gauge!(DIFFERENCES, "acquirer" => acquirer).set(u32::try_from(comparison.open).unwrap_or(u32::MAX));
 }
 
 /// Sets the gauges of the last verification of the ledger.
-pub fn show_verification(verification: Verification) {
-    gauge!(VERIFIED).set(u32::try_from(verification.at.as_second()).unwrap_or(u32::MAX));
-    gauge!(LEDGER_DIFFERENCES).set(float(verification.differences));
+pub fn show_ledger_check(check: LedgerCheckResult) {
+    gauge!(VERIFIED).set(u32::try_from(check.at.as_second()).unwrap_or(u32::MAX));
+    gauge!(LEDGER_DIFFERENCES).set(float(check.differences));
 }
 
 /// Counts an alert about an infraction, by the hours before its deadline.
@@ -262,7 +262,7 @@ mod tests {
     fn last_verification_shows_its_time_and_differences() {
         let recorder = PrometheusBuilder::new().build_recorder();
         let at = Timestamp::from_second(1_800_000_000).unwrap();
-        metrics::with_local_recorder(&recorder, || show_verification(Verification { at, differences: 2 }));
+        metrics::with_local_recorder(&recorder, || show_ledger_check(LedgerCheckResult { at, differences: 2 }));
         let page = recorder.handle().render();
         for line in ["cais_ledger_verified_timestamp_seconds 1800000000", "cais_ledger_differences 2"] {
             assert!(page.lines().any(|found| found == line), "{line} is missing in\n{page}");

@@ -16,8 +16,8 @@ pub async fn count_open(ports: &Ports) -> Result<Pass, WorkError> {
     let now = ports.clock.now();
     gauges::show_open("payout", ports.queries.count_open_payouts().await?, now);
     gauges::show_open("refund", ports.queries.count_open_refunds().await?, now);
-    if let Some(verification) = ports.maintenance.last_verification().await? {
-        gauges::show_verification(verification);
+    if let Some(check) = ports.maintenance.last_ledger_check().await? {
+        gauges::show_ledger_check(check);
     }
     let drained = acquirer_drain::drained(ports).await?;
     for name in ports.acquirers.names() {
@@ -50,8 +50,8 @@ pub async fn alerts(ports: &Ports) -> Result<Pass, WorkError> {
 /// The errors of [`reconcile::run_once`].
 pub async fn reconciliation(ports: &Ports) -> Result<Pass, WorkError> {
     let run = reconcile::run_once(ports).await?;
-    for standing in &run.standings {
-        gauges::set_reconciled(standing);
+    for comparison in &run.comparisons {
+        gauges::set_reconciled(comparison);
     }
     Ok(Pass { done: run.done, more: false })
 }

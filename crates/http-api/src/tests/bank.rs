@@ -88,15 +88,15 @@ impl Institution for Bank {
     fn open_infraction(
         &self,
         end_to_end_id: &EndToEndId,
-        asked: InfractionRequest,
+        request: InfractionRequest,
     ) -> Result<String, InstitutionError> {
         let paid = self.payment(end_to_end_id).amount;
-        let amount = asked.amount.unwrap_or(paid);
+        let amount = request.amount.unwrap_or(paid);
         if amount > paid {
             return Err(InstitutionError::OutOfRange { path: "amount", rule: "must be at most the paid amount" });
         }
         let id = self.psp.dispute(end_to_end_id, amount.centavos());
-        self.psp.change(&id, |row| row.situation = asked.situation.unwrap_or(row.situation));
+        self.psp.change(&id, |row| row.situation = request.situation.unwrap_or(row.situation));
         Ok(id)
     }
 

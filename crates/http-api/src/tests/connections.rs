@@ -36,13 +36,13 @@ fn short(connections: usize) -> ConnectionLimits {
     }
 }
 
-/// Serves a world until the test ends.
-fn start(world: &World, limits: ConnectionLimits) -> SocketAddr {
+/// Serves a bed until the test ends.
+fn start(bed: &TestBed, limits: ConnectionLimits) -> SocketAddr {
     let bound = || TcpListener::bind("127.0.0.1:0").unwrap();
     let (listen, admin) = (bound(), bound());
     let address = listen.local_addr().unwrap();
     let options = ServeOptions { workers: 1, shutdown_timeout_s: 1, limits };
-    let servers = serve(world.state.clone(), listen, admin, options).unwrap();
+    let servers = serve(bed.state.clone(), listen, admin, options).unwrap();
     tokio::spawn(servers.public);
     tokio::spawn(servers.admin);
     address
@@ -57,9 +57,9 @@ async fn conversation(address: SocketAddr, sent: &str) -> String {
     let work = async {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let _refused = stream.write_all(sent.as_bytes()).await;
-        let mut answer = Vec::new();
-        let _reset = stream.read_to_end(&mut answer).await;
-        String::from_utf8(answer).unwrap()
+        let mut response = Vec::new();
+        let _reset = stream.read_to_end(&mut response).await;
+        String::from_utf8(response).unwrap()
     };
     within(work).await
 }
@@ -75,13 +75,13 @@ async fn drip(address: SocketAddr, beginning: &str) -> String {
         }
         std::future::pending::<()>().await;
     };
-    let mut answer = Vec::new();
-    let ended = reader.read_to_end(&mut answer);
+    let mut response = Vec::new();
+    let ended = reader.read_to_end(&mut response);
     within(async {
         tokio::select! { _ended = ended => (), () = dripping => () }
     })
     .await;
-    String::from_utf8(answer).unwrap()
+    String::from_utf8(response).unwrap()
 }
 
 /// Waits until a new connection is served.
@@ -96,20 +96,20 @@ async fn healthy(address: SocketAddr) {
 }
 
 /// Opens more slow connections than the server permits; see [`drip`]. Waits until the server has ended all of them and serves new
-/// connections. Checks that each slow connection received responses with the statuses `answers`.
-async fn check_drips(beginning: &str, answers: &[&str]) {
+/// connections. Checks that each slow connection received responses with the statuses `expected`.
+async fn check_drips(beginning: &str, expected: &[&str]) {
     const PLACES: usize = 8;
-    let world = World::new().await;
-    let address = start(&world, ConnectionLimits { per_address: u32::MAX, ..short(PLACES) });
+    let bed = TestBed::new().await;
+    let address = start(&bed, ConnectionLimits { per_address: u32::MAX, ..short(PLACES) });
     let mut clients = JoinSet::new();
     for _ in 0..4 * PLACES {
         let beginning = beginning.to_owned();
         clients.spawn(async move { drip(address, &beginning).await });
     }
     healthy(address).await;
-    for answer in clients.join_all().await {
-        let statuses: Vec<_> = answer.split("HTTP/1.1 ").skip(1).filter_map(|one| one.split("\r\n").next()).collect();
-        assert_eq!(statuses, answers, "{answer}");
+    for response in clients.join_all().await {
+        let statuses: Vec<_> = response.split("HTTP/1.1 ").skip(1).filter_map(|one| one.split("\r\n").next()).collect();
+        assert_eq!(statuses, expected, "{response}");
     }
 }
 
@@ -131,22 +131,22 @@ async fn slow_unread_body_is_closed_after_404() {
 
 #[actix_web::test]
 async fn slow_read_body_is_rejected_and_ended() {
-    let world = World::new().await;
-    let address = start(&world, short(8));
+    let bed = TestBed::new().await;
+    let address = start(&bed, short(8));
     let head = format!(
         "POST /v1/charges HTTP/1.1\r\nhost: x\r\nx-api-key: {}\r\nidempotency-key: long-enough\r\n\
          content-type: application/json\r\ncontent-length: 1000\r\n\r\n{{",
-        world.key
+        bed.key
     );
-    let answer = drip(address, &head).await;
-    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("connection: close"), "{answer}");
-    assert!(answer.contains(r#""code":"request_timeout""#) && answer.contains(r#""retryable":true"#), "{answer}");
+    let response = drip(address, &head).await;
+    assert!(response.starts_with("HTTP/1.1 408") && response.contains("connection: close"), "{response}");
+    assert!(response.contains(r#""code":"request_timeout""#) && response.contains(r#""retryable":true"#), "{response}");
 }
 
 #[actix_web::test]
 async fn malformed_head_is_rejected_with_envelope() {
-    let world = World::new().await;
-    let address = start(&world, short(8));
+    let bed = TestBed::new().await;
+    let address = start(&bed, short(8));
     let large = format!("{HEALTH}GET /healthz HTTP/1.1\r\nx-a: {}", "a".repeat(200_000));
     for (sent, status, code) in [
         ("", 408, "request_timeout"),
@@ -155,41 +155,41 @@ async fn malformed_head_is_rejected_with_envelope() {
         ("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n", 400, "malformed_request"),
         (&large, 431, "headers_too_large"),
     ] {
-        let answer = conversation(address, sent).await;
-        let last = answer.rfind("HTTP/1.1 ").and_then(|begin| answer.get(begin..)).unwrap();
+        let response = conversation(address, sent).await;
+        let last = response.rfind("HTTP/1.1 ").and_then(|begin| response.get(begin..)).unwrap();
         let (head, body) = last.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
         let body: Value = serde_json::from_str(body).unwrap();
-        assert_eq!(body.pointer("/error/code"), Some(&code.into()), "{answer}");
+        assert_eq!(body.pointer("/error/code"), Some(&code.into()), "{response}");
         let id = body.pointer("/request_id").unwrap().as_str().unwrap();
-        assert!(head.contains(&format!("x-request-id: {id}")) && head.contains("connection: close"), "{answer}");
-        assert!(head.contains("x-cais-sandbox: true"), "the world has the sandbox: {answer}");
+        assert!(head.contains(&format!("x-request-id: {id}")) && head.contains("connection: close"), "{response}");
+        assert!(head.contains("x-cais-sandbox: true"), "the bed has the sandbox: {response}");
     }
 }
 
 #[actix_web::test]
 async fn response_to_unread_body_announces_the_close() {
-    let world = World::new().await;
-    let address = start(&world, short(8));
-    let answer = conversation(address, UNREAD_BODY).await;
-    assert!(answer.starts_with("HTTP/1.1 404") && answer.contains("connection: close"), "{answer}");
+    let bed = TestBed::new().await;
+    let address = start(&bed, short(8));
+    let response = conversation(address, UNREAD_BODY).await;
+    assert!(response.starts_with("HTTP/1.1 404") && response.contains("connection: close"), "{response}");
 }
 
 #[actix_web::test]
 async fn unread_body_that_has_arrived_keeps_the_connection() {
-    let world = World::new().await;
-    let address = start(&world, short(8));
+    let bed = TestBed::new().await;
+    let address = start(&bed, short(8));
     let with_body = "GET /healthz HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n";
     let closing = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    let answer = conversation(address, &format!("{with_body}{closing}")).await;
-    assert_eq!(answer.matches("HTTP/1.1 200").count(), 2, "{answer}");
+    let response = conversation(address, &format!("{with_body}{closing}")).await;
+    assert_eq!(response.matches("HTTP/1.1 200").count(), 2, "{response}");
 }
 
 #[actix_web::test]
 async fn connection_with_stalled_reader_is_closed() {
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     // The limit is one connection, so `/healthz` is served only after the reader's connection has ended.
-    let address = start(&world, short(1));
+    let address = start(&bed, short(1));
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(2_048).unwrap();
     let mut reader = socket.connect(address).await.unwrap();
@@ -204,10 +204,10 @@ async fn connection_with_stalled_reader_is_closed() {
 
 #[actix_web::test]
 async fn large_response_arrives_whole() {
-    let world = World::new().await;
-    let address = start(&world, ConnectionLimits { write_within: TIMEOUT, ..short(8) });
-    let answer = conversation(address, "GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let bed = TestBed::new().await;
+    let address = start(&bed, ConnectionLimits { write_within: TIMEOUT, ..short(8) });
+    let response = conversation(address, "GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
     let document = super::super::openapi::document().unwrap();
     assert!(head.contains(&format!("content-length: {}", document.len())), "{head}");
     assert!(body == document, "the document was changed on its way");
@@ -217,11 +217,11 @@ async fn large_response_arrives_whole() {
 #[actix_web::test]
 async fn large_body_is_read_in_small_parts() {
     const BODY: usize = 100 * 1024;
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (socket, _) = listener.accept().await.unwrap();
-    let mut stream = GuardedStream::new(socket, Connection::new(short(1), None), Arc::clone(&world.state));
+    let mut stream = GuardedStream::new(socket, Connection::new(short(1), None), Arc::clone(&bed.state));
     within(client.write_all("x".repeat(BODY).as_bytes())).await.unwrap();
     let mut buffer = [0; 1024];
     let mut read = 0;
@@ -235,9 +235,9 @@ async fn large_body_is_read_in_small_parts() {
 
 #[actix_web::test]
 async fn connections_beyond_an_address_share_are_closed() {
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     let limits = ConnectionLimits { per_address: 2, head_within: TIMEOUT, ..short(8) };
-    let address = start(&world, limits);
+    let address = start(&bed, limits);
     let mut open = Vec::new();
     for _ in 0..2 {
         let mut stream = TcpStream::connect(address).await.unwrap();

@@ -22,19 +22,19 @@ const CREATIONS: [(&str, &str, &str); 2] = [
 ];
 
 /// Returns a service without a processor, and an account with both crypto features.
-async fn without_processor(status: AccountStatus) -> World {
+async fn without_processor(status: AccountStatus) -> TestBed {
     let account = an_account();
     let features = account.features.with(Feature::CryptoIn).with(Feature::CryptoOut);
-    World::with(Account { features, status, ..account }, true).await
+    TestBed::with(Account { features, status, ..account }, true).await
 }
 
 #[actix_web::test]
 async fn creation_without_processor_is_feature_disabled() {
-    let world = without_processor(AccountStatus::Active).await;
+    let bed = without_processor(AccountStatus::Active).await;
     for (path, body, _) in CREATIONS {
         let above_limit = body.replace("250", "900000");
         for body in [body, &above_limit] {
-            let seen = post(&world, path, "key-number-1", body).await;
+            let seen = post(&bed, path, "key-number-1", body).await;
             assert_eq!(seen.error(), (403, "feature_disabled".to_owned()), "{path}");
         }
     }
@@ -42,33 +42,33 @@ async fn creation_without_processor_is_feature_disabled() {
 
 #[actix_web::test]
 async fn key_in_progress_without_processor_is_retryable() {
-    let world = without_processor(AccountStatus::Active).await;
+    let bed = without_processor(AccountStatus::Active).await;
     for (path, body, id) in CREATIONS {
         let issues = Issues::default();
         let key = format!("key-of-{id}");
-        let now = world.clock.now();
+        let now = bed.clock.now();
         let record = NewIdempotencyRecord {
-            name: IdempotencyRef { account: world.account.id, key: IdempotencyKey::parse(&key).unwrap() },
+            name: IdempotencyRef { account: bed.account.id, key: IdempotencyKey::parse(&key).unwrap() },
             fingerprint: fingerprint("POST", path, &read(body.as_bytes(), &issues)),
             resource: id.to_owned(),
             lease_until: now.saturating_add(REQUEST_LEASE).unwrap(),
             answer: None,
         };
         let taken = ChangeSet { idempotency: Some(IdempotencyChange::Take(record)), ..ChangeSet::new(now) };
-        world.store.commit(taken).await.unwrap();
-        let seen = post(&world, path, &key, body).await;
+        bed.store.commit(taken).await.unwrap();
+        let seen = post(&bed, path, &key, body).await;
         assert_eq!(seen.error(), (409, "idempotency_key_in_progress".to_owned()), "{path}");
         assert_eq!(seen.at("/error/retryable"), true, "{path}");
-        let other = post(&world, path, &key, &body.replace("250", "260")).await;
+        let other = post(&bed, path, &key, &body.replace("250", "260")).await;
         assert_eq!(other.error(), (409, "IDEMPOTENCY_CONFLICT".to_owned()), "{path}");
     }
 }
 
 #[actix_web::test]
 async fn suspended_account_without_processor_is_suspended() {
-    let world = without_processor(AccountStatus::Suspended).await;
+    let bed = without_processor(AccountStatus::Suspended).await;
     for (path, body, _) in CREATIONS {
-        let seen = post(&world, path, "key-number-1", body).await;
+        let seen = post(&bed, path, "key-number-1", body).await;
         assert_eq!(seen.error(), (403, "account_suspended".to_owned()), "{path}");
     }
 }

@@ -45,8 +45,8 @@ impl Visit for Fields {
 }
 
 /// Checks the level and the contents of a request's line.
-async fn check(world: &World, lines: &Lines, request: TestRequest, level: Level, facts: &[&str]) {
-    let seen = send(world, request.peer_addr("198.51.100.7:1".parse().unwrap())).await;
+async fn check(bed: &TestBed, lines: &Lines, request: TestRequest, level: Level, facts: &[&str]) {
+    let seen = send(bed, request.peer_addr("198.51.100.7:1".parse().unwrap())).await;
     let (found, line) = lines.last();
     assert_eq!(found, level, "{line}");
     let id = format!("request_id={}", seen.header("x-request-id").unwrap());
@@ -59,32 +59,32 @@ async fn check(world: &World, lines: &Lines, request: TestRequest, level: Level,
 async fn response_line_names_client_reason_and_cause() {
     let lines = Lines::default();
     let _log = tracing::subscriber::set_default(Registry::default().with(Causes).with(lines.clone()));
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     let get = |path: &str| TestRequest::get().uri(path);
-    let known = |request: TestRequest| request.insert_header(("x-api-key", world.key.as_str()));
+    let known = |request: TestRequest| request.insert_header(("x-api-key", bed.key.as_str()));
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     let traced = get("/v1/balance").insert_header(("traceparent", format!("00-{trace}-00f067aa0ba902b7-01")));
     let trace = format!("trace_id=\"{trace}\"");
-    check(&world, &lines, known(traced), Level::INFO, &["status=200", "key=", "account=acc_", &trace]).await;
+    check(&bed, &lines, known(traced), Level::INFO, &["status=200", "key=", "account=acc_", &trace]).await;
     let unknown = format!("key_{}_{}", "0".repeat(12), "0".repeat(43));
     let refused = get("/v1/balance").insert_header(("x-api-key", unknown));
-    check(&world, &lines, refused, Level::INFO, &["status=401", "key=\"000000000000\"", "cause=\"unknown\""]).await;
-    check(&world, &lines, get("/v1/balance"), Level::INFO, &["status=401", "cause=\"missing\""]).await;
-    check(&world, &lines, get("/healthz"), Level::DEBUG, &["status=200"]).await;
+    check(&bed, &lines, refused, Level::INFO, &["status=401", "key=\"000000000000\"", "cause=\"unknown\""]).await;
+    check(&bed, &lines, get("/v1/balance"), Level::INFO, &["status=401", "cause=\"missing\""]).await;
+    check(&bed, &lines, get("/healthz"), Level::DEBUG, &["status=200"]).await;
 
     let description = Text::parse("panic", 140, LineBreaks::Refused).unwrap();
-    let charge = pending_charge(world.account.id);
+    let charge = pending_charge(bed.account.id);
     let charge = Charge { terms: ChargeTerms { description: Some(description), ..charge.terms.clone() }, ..charge };
-    world.store.commit(steps::open_charge(&charge)).await.unwrap();
+    bed.store.commit(steps::open_charge(&charge)).await.unwrap();
     let panicking = known(get(&format!("/v1/charges/{}", charge.id)));
-    check(&world, &lines, panicking, Level::ERROR, &["status=500", "route=\"/v1/charges/{id}\""]).await;
+    check(&bed, &lines, panicking, Level::ERROR, &["status=500", "route=\"/v1/charges/{id}\""]).await;
 
-    world.store.set_unreachable(true);
-    check(&world, &lines, get("/readyz"), Level::ERROR, &["status=503", "cause="]).await;
-    let charge = posting(&world, "/v1/charges", "long-enough", r#"{"amount":5}"#);
+    bed.store.set_unreachable(true);
+    check(&bed, &lines, get("/readyz"), Level::ERROR, &["status=503", "cause="]).await;
+    let charge = posting(&bed, "/v1/charges", "long-enough", r#"{"amount":5}"#);
     let cause = [
         "status=503",
         "cause=\"store unavailable; nothing is created, or a repeat of the request resumes the creation reason=",
     ];
-    check(&world, &lines, charge, Level::ERROR, &cause).await;
+    check(&bed, &lines, charge, Level::ERROR, &cause).await;
 }

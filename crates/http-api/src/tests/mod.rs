@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bank;
+mod bed;
 mod callbacks;
 mod charges;
 mod checks;
@@ -18,7 +19,6 @@ mod sandbox;
 mod statement;
 mod transactions;
 mod webhooks;
-mod world;
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use actix_web::http::Method;
 use actix_web::test::{TestRequest, call_service, init_service, read_body, try_call_service};
 use serde_json::Value;
 
-use self::world::World;
+use self::bed::TestBed;
 use super::server::Listener;
 use super::state::AppState;
 
@@ -74,8 +74,8 @@ impl Seen {
 }
 
 /// Sends a request to the public listener.
-async fn send(world: &World, request: TestRequest) -> Seen {
-    send_to(&world.app, request).await
+async fn send(bed: &TestBed, request: TestRequest) -> Seen {
+    send_to(&bed.app, request).await
 }
 
 async fn send_to(app: &App, request: TestRequest) -> Seen {
@@ -97,41 +97,41 @@ async fn app(state: &Arc<AppState>, listener: Listener) -> App {
 }
 
 /// Sends a GET with the account's API key.
-async fn get(world: &World, path: &str) -> Seen {
-    send(world, TestRequest::get().uri(path).insert_header(("x-api-key", world.key.as_str()))).await
+async fn get(bed: &TestBed, path: &str) -> Seen {
+    send(bed, TestRequest::get().uri(path).insert_header(("x-api-key", bed.key.as_str()))).await
 }
 
 /// Sends a POST with the account's API key and a JSON body. `key` is the `Idempotency-Key`; an empty text omits the header.
-async fn post(world: &World, path: &str, key: &str, body: &str) -> Seen {
-    send(world, posting(world, path, key, body)).await
+async fn post(bed: &TestBed, path: &str, key: &str, body: &str) -> Seen {
+    send(bed, posting(bed, path, key, body)).await
 }
 
-fn posting(world: &World, path: &str, key: &str, body: &str) -> TestRequest {
-    let request = TestRequest::post().uri(path).insert_header(("authorization", format!("Bearer {}", world.key)));
+fn posting(bed: &TestBed, path: &str, key: &str, body: &str) -> TestRequest {
+    let request = TestRequest::post().uri(path).insert_header(("authorization", format!("Bearer {}", bed.key)));
     let request = if key.is_empty() { request } else { request.insert_header(("Idempotency-Key", key)) };
     request.insert_header(("content-type", "application/json; charset=utf-8")).set_payload(body.to_owned())
 }
 
 /// Sends a request with this method, the account's API key and a JSON body.
-async fn with_method(world: &World, method: Method, path: &str, body: &str) -> Seen {
-    let request = TestRequest::default().method(method).uri(path).insert_header(("x-api-key", world.key.as_str()));
-    send(world, request.insert_header(("content-type", "application/json")).set_payload(body.to_owned())).await
+async fn with_method(bed: &TestBed, method: Method, path: &str, body: &str) -> Seen {
+    let request = TestRequest::default().method(method).uri(path).insert_header(("x-api-key", bed.key.as_str()));
+    send(bed, request.insert_header(("content-type", "application/json")).set_payload(body.to_owned())).await
 }
 
 /// Registers a webhook endpoint for `events`, which is a JSON array. Returns the response.
-async fn register(world: &World, url: &str, events: &str) -> Seen {
-    let made = post(world, "/v1/webhook-endpoints", "", &format!(r#"{{"url":"{url}","events":{events}}}"#)).await;
+async fn register(bed: &TestBed, url: &str, events: &str) -> Seen {
+    let made = post(bed, "/v1/webhook-endpoints", "", &format!(r#"{{"url":"{url}","events":{events}}}"#)).await;
     assert_eq!(made.status, 201, "{made:?}");
     made
 }
 
 /// Creates a charge of that amount and pays it. Returns its id. The account is credited in full.
-async fn fund(world: &World, amount: &str) -> String {
-    let key = format!("fund-key-{}", world.store.charges().len());
-    let created = post(world, "/v1/charges", &key, &format!(r#"{{"amount":{amount}}}"#)).await;
+async fn fund(bed: &TestBed, amount: &str) -> String {
+    let key = format!("fund-key-{}", bed.store.charges().len());
+    let created = post(bed, "/v1/charges", &key, &format!(r#"{{"amount":{amount}}}"#)).await;
     assert_eq!(created.status, 201, "{created:?}");
     let id = created.at("/id").as_str().unwrap().to_owned();
-    let paid = post(world, &format!("/v1/sandbox/charges/{id}/pay"), "", "").await;
+    let paid = post(bed, &format!("/v1/sandbox/charges/{id}/pay"), "", "").await;
     assert_eq!((paid.status, paid.at("/status")), (200, "paid".into()), "{paid:?}");
     id
 }

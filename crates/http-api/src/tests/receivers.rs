@@ -8,7 +8,7 @@ use cais_ports::{AttemptError, Outgoing, Sent, UrlRefusal, WebhookSender};
 use cais_use_cases::webhooks::dispatch::{self, DispatchLimits, Signal};
 use futures_util::{StreamExt as _, stream};
 
-use super::world::World;
+use super::bed::TestBed;
 
 /// A receiver for the webhooks of every URL.
 #[derive(Default)]
@@ -52,13 +52,13 @@ impl WebhookSender for Receivers {
 }
 
 /// Delivers all due webhooks.
-pub async fn deliver(world: &World) {
-    let queue = &world.state.ports.deliveries;
-    let due = queue.due_queues(world.state.ports.clock.now(), None, 100).await.unwrap().backlog;
-    let before = world.receivers.sent.lock().unwrap().len();
+pub async fn deliver(bed: &TestBed) {
+    let queue = &bed.state.ports.deliveries;
+    let due = queue.due_queues(bed.state.ports.clock.now(), None, 100).await.unwrap().backlog;
+    let before = bed.receivers.sent.lock().unwrap().len();
     let wanted = before + usize::try_from(due).unwrap();
     // The dispatcher is stopped after all due deliveries are sent.
-    let receivers = world.receivers.clone();
+    let receivers = bed.receivers.clone();
     let stop = stream::once(async move {
         while receivers.sent.lock().unwrap().len() < wanted {
             tokio::task::yield_now().await;
@@ -66,5 +66,5 @@ pub async fn deliver(world: &World) {
         Signal::Stop
     });
     let signals = stream::iter([Signal::Tick]).chain(stop).boxed();
-    dispatch::run(world.state.ports.clone(), DispatchLimits::default(), signals).await;
+    dispatch::run(bed.state.ports.clone(), DispatchLimits::default(), signals).await;
 }

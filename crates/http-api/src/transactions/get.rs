@@ -4,14 +4,14 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, get};
 use cais_use_cases::timeline;
 
-use super::{EntryName, shown};
+use super::{TransactionName, shown};
 use crate::context::{Authorized, TransactionsRead};
 use crate::describe::examples;
 use crate::describe::failures::Errors;
 use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, NoQuery};
 use crate::reply;
-use crate::representation::transaction::TransactionRow;
+use crate::resources::transaction::TransactionRow;
 
 /// Returns an entry of the timeline.
 ///
@@ -22,7 +22,7 @@ use crate::representation::transaction::TransactionRow;
     tag = "transactions",
     summary = "Fetch an entry of the timeline",
     description = "Returns the stored entry, without reading from the acquirer. Scope: `transactions:read`.",
-    params(EntryName),
+    params(TransactionName),
     responses(
         (status = 200, description = "The entry.", body = TransactionRow, example = json!(examples::transaction())),
         Errors<(code::ValidationError, code::NotFound)>,
@@ -31,9 +31,9 @@ use crate::representation::transaction::TransactionRow;
 #[get("/transactions/{id}")]
 pub async fn get_transaction(
     call: Authorized<TransactionsRead>,
-    input: Input<(NoQuery, EntryName)>,
+    input: Input<(NoQuery, TransactionName)>,
 ) -> Result<HttpResponse, ApiError> {
-    let Input((_, EntryName(direction, key))) = input;
+    let Input((_, TransactionName(direction, key))) = input;
     let found = timeline::find(&call.state.ports, call.caller.account.id, direction, key).await?;
     let found = found.ok_or(ApiError::new(ErrorCode::NotFound).with_message("The transaction does not exist."))?;
     Ok(reply::json(StatusCode::OK, &shown(&found)?))

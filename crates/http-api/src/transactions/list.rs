@@ -22,8 +22,8 @@ use crate::filters::{self, CREATED_FROM, CREATED_TO};
 use crate::input::{Input, Part, Parts};
 use crate::paging::{self, LIMIT, STARTING_AFTER};
 use crate::reply;
-use crate::representation::transaction::{TransactionPage, TransactionRow};
-use crate::representation::values::Page;
+use crate::resources::transaction::{TransactionPage, TransactionRow};
+use crate::resources::values::Page;
 use crate::state::AppState;
 use crate::statement::list_error;
 
@@ -38,8 +38,8 @@ impl Part for TransactionQuery {
         let known = ["type", "status", CREATED_FROM, CREATED_TO, LIMIT, STARTING_AFTER, DIALECT];
         let query = parts.query(&known, issues);
         let filter = TransactionFilter {
-            direction: filters::word(&query, "type", &Direction::ALL, Direction::as_str, issues),
-            status: filters::word(&query, "status", &TransactionStatus::ALL, TransactionStatus::as_str, issues),
+            direction: filters::one_of(&query, "type", &Direction::ALL, Direction::as_str, issues),
+            status: filters::one_of(&query, "status", &TransactionStatus::ALL, TransactionStatus::as_str, issues),
             created: filters::created(&query, issues),
         };
         let requested =
@@ -51,8 +51,8 @@ impl Part for TransactionQuery {
 impl IntoParams for TransactionQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         csv::parameters(vec![
-            parameters::word("type", "Only transactions in this direction.", Direction::ALL.map(Direction::as_str)),
-            parameters::word(
+            parameters::one_of("type", "Only transactions in this direction.", Direction::ALL.map(Direction::as_str)),
+            parameters::one_of(
                 "status",
                 "Only transactions in this status.",
                 TransactionStatus::ALL.map(TransactionStatus::as_str),

@@ -15,13 +15,13 @@ use super::describe::parameters;
 use super::error::ApiError;
 use super::input::{Part, Parts};
 use super::percent;
-use crate::representation::transaction::TransactionRow;
+use crate::resources::transaction::TransactionRow;
 
 /// The id of a transaction in the path: its direction and its key.
 #[derive(Debug)]
-pub struct EntryName(pub Direction, pub Uuid);
+pub struct TransactionName(pub Direction, pub Uuid);
 
-impl Part for EntryName {
+impl Part for TransactionName {
     fn read(parts: &Parts<'_>, issues: &Issues) -> Option<Self> {
         let decoded = percent::decode(&parts.segment("id"));
         let decoded = decoded.ok_or_else(|| "is not validly percent-encoded UTF-8".to_owned());
@@ -30,7 +30,7 @@ impl Part for EntryName {
     }
 }
 
-impl IntoParams for EntryName {
+impl IntoParams for TransactionName {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         parameters::in_path("id", "A transaction's id (`txn_in_…` or `txn_out_…`).")
     }

@@ -15,7 +15,7 @@ use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
 use crate::reply;
-use crate::representation::webhook::WebhookEndpoint;
+use crate::resources::webhook::WebhookEndpoint;
 
 /// Changes an endpoint; omitted fields stay unchanged.
 ///
@@ -40,9 +40,9 @@ pub async fn change_endpoint(
     call: Authorized<WebhooksWrite>,
     input: Input<(NoQuery, ById<kind::Endpoint>, WebhookEndpointChange)>,
 ) -> Result<HttpResponse, ApiError> {
-    let Input((_, ById(id), asked)) = input;
+    let Input((_, ById(id), request)) = input;
     let (state, caller) = (Arc::clone(&call.state), Arc::clone(&call.caller));
     let changed =
-        run_detached(async move { change::change(&state.ports, &caller.account, id, asked.into()).await }).await??;
+        run_detached(async move { change::change(&state.ports, &caller.account, id, request.into()).await }).await??;
     Ok(reply::rendered(StatusCode::OK, call.state.ports.representation.endpoint(&changed)))
 }

@@ -13,7 +13,7 @@ use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::reply;
-use crate::representation::webhook::WebhookEndpointWithSecret;
+use crate::resources::webhook::WebhookEndpointWithSecret;
 
 /// Registers an endpoint. Its secret is shown only once.
 ///
@@ -37,9 +37,9 @@ pub async fn create_endpoint(
     call: Authorized<WebhooksWrite>,
     input: Input<(NoQuery, NewWebhookEndpoint)>,
 ) -> Result<HttpResponse, ApiError> {
-    let Input((_, asked)) = input;
+    let Input((_, request)) = input;
     let (state, caller) = (Arc::clone(&call.state), Arc::clone(&call.caller));
-    let made = run_detached(async move { create::create(&state.ports, &caller.account, asked.into()).await }).await?;
+    let made = run_detached(async move { create::create(&state.ports, &caller.account, request.into()).await }).await?;
     let (endpoint, secret) = made?;
     Ok(reply::json(StatusCode::CREATED, &WebhookEndpointWithSecret::new(&endpoint, secret.reveal())))
 }

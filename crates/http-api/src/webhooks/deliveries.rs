@@ -13,13 +13,13 @@ use crate::input::Input;
 use crate::named::ById;
 use crate::paging::PageQuery;
 use crate::reply;
-use crate::representation::values::Page;
-use crate::representation::webhook::{Delivery, DeliveryPage};
+use crate::resources::values::Page;
+use crate::resources::webhook::{Delivery, DeliveryPage};
 
 /// Returns a page of an endpoint's deliveries, sent or waiting, newest first.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` for a malformed id or at the invalid parameter; `not_found`; an error of the store.
+/// `VALIDATION_ERROR` for a malformed id or an invalid parameter; `not_found`; an error of the store.
 #[utoipa::path(
     operation_id = "listWebhookDeliveries",
     tag = "webhooks",

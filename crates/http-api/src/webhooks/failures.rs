@@ -64,7 +64,7 @@ const ATTEMPT_ENDS_WITHIN_S: u32 = 15;
 
 impl From<SendAgainError> for ApiError {
     fn from(error: SendAgainError) -> Self {
-        let refuse = |what: String| Self::new(ErrorCode::InvalidState).with_message(what);
+        let refuse = |message: String| Self::new(ErrorCode::InvalidState).with_message(message);
         match error {
             SendAgainError::NotPermitted(reason) => reason.into(),
             SendAgainError::NotFound => Self::new(ErrorCode::NotFound),

@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
 use crate::reply;
-use crate::representation::webhook::WebhookEndpoint;
+use crate::resources::webhook::WebhookEndpoint;
 
 /// Returns an endpoint.
 ///

@@ -136,10 +136,11 @@ impl SecretRotation {
 impl JsonBody for SecretRotation {
     fn read(body: &Node<'_>, issues: &Issues) -> Option<Self> {
         let mut fields = Fields::of(body, "", issues)?;
-        let asked = fields.optional("grace_seconds", |node| rules::integer(node, &(0..=i64::from(MAX_GRACE_S))));
+        let grace_seconds =
+            fields.optional("grace_seconds", |node| rules::integer(node, &(0..=i64::from(MAX_GRACE_S))));
         fields.finish();
         // A value out of bounds is already reported.
-        Some(Self { grace_seconds: asked.and_then(|seconds| u32::try_from(seconds).ok()) })
+        Some(Self { grace_seconds: grace_seconds.and_then(|seconds| u32::try_from(seconds).ok()) })
     }
 }
 

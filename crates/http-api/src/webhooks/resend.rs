@@ -17,7 +17,7 @@ use crate::error::ApiError;
 use crate::input::{Input, NoFields, NoQuery, OptionalJson, Part, Parts};
 use crate::named::{self, ById, InPath};
 use crate::reply;
-use crate::representation::webhook::Delivery;
+use crate::resources::webhook::Delivery;
 
 /// The path parameter that has the delivery's id.
 const DELIVERY_ID: &str = "delivery_id";

@@ -15,7 +15,7 @@ use crate::error::ApiError;
 use crate::input::{Input, NoQuery, OptionalJson};
 use crate::named::ById;
 use crate::reply;
-use crate::representation::webhook::WebhookEndpointWithSecret;
+use crate::resources::webhook::WebhookEndpointWithSecret;
 
 /// Replaces the secret of an endpoint. The new secret is shown only once. For a grace period the previous secret also
 /// signs.

@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::input::{Input, NoFields, NoQuery, OptionalJson};
 use crate::named::ById;
 use crate::reply;
-use crate::representation::webhook::Delivery;
+use crate::resources::webhook::Delivery;
 
 /// Sends a test event to an endpoint.
 ///

@@ -43,7 +43,7 @@ pub(super) fn hold_followers(changes: &[&ChangeSet], waiting: &mut BTreeSet<usiz
     let mut held = TouchedKeys::default();
     for (place, change) in changes.iter().enumerate() {
         let touched = TouchedKeys::of(&[change]);
-        if waiting.contains(&place) || held.meets(&touched) {
+        if waiting.contains(&place) || held.overlaps(&touched) {
             waiting.insert(place);
             held.extend(touched);
         }

@@ -213,7 +213,7 @@ impl<'e> Runner<'e> {
         for change in changes {
             let touched = TouchedKeys::of(&[change]);
             let outcome =
-                if held.meets(&touched) { Some(Outcome::Locked) } else { self.run(&[*change], deadline).pop() };
+                if held.overlaps(&touched) { Some(Outcome::Locked) } else { self.run(&[*change], deadline).pop() };
             let outcome = outcome.unwrap_or(Outcome::Stuck);
             if !matches!(outcome, Outcome::Judged(_)) {
                 held.extend(touched);
@@ -260,7 +260,7 @@ impl<'e> Runner<'e> {
             // A statement that waited for a lock has not begun its commit, so nothing is written.
             Err(fault @ Fault::Locked(_)) => Err(self.abort(fault)),
             // The statement failed before its commit, during it or after it.
-            Err(fault) => self.find_out(fault, &batch, at, deadline).map(|()| Ended::Done(verdicts)),
+            Err(fault) => self.look_up_outcome(fault, &batch, at, deadline).map(|()| Ended::Done(verdicts)),
         }
     }
 
@@ -295,13 +295,13 @@ impl<'e> Runner<'e> {
         let engine = self.engine;
         match self.session()?.run(engine.commit()) {
             Ok(()) => Ok(()),
-            Err(error) => self.find_out(error.into(), batch, at, deadline),
+            Err(error) => self.look_up_outcome(error.into(), batch, at, deadline),
         }
     }
 
     /// Looks up the outcome of a batch whose commit failed with `fault`. If the batch is not committed, the look-up aborts the batch for
     /// good and returns `fault`.
-    fn find_out(&mut self, fault: Fault, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
+    fn look_up_outcome(&mut self, fault: Fault, batch: &str, at: Timestamp, deadline: Instant) -> Result<(), Fault> {
         let engine = self.engine;
         let fault = self.abort(fault);
         tracing::warn!(%fault, batch, "outcome of a commit unknown; it is looked up");
@@ -341,11 +341,11 @@ impl<'e> Runner<'e> {
 
     /// Sets the lock wait of the next statements. Runs outside of a transaction, so that no rollback undoes it.
     fn set_wait(&mut self) -> Result<(), Fault> {
-        let (engine, wanted) = (self.engine, self.wait);
+        let (engine, required) = (self.engine, self.wait);
         self.session()?;
-        let Some((session, wait)) = self.session.as_mut().filter(|(_, wait)| *wait != wanted) else { return Ok(()) };
-        *wait = wanted;
-        let set = engine.wait_for_locks(&mut **session, wanted);
+        let Some((session, wait)) = self.session.as_mut().filter(|(_, wait)| *wait != required) else { return Ok(()) };
+        *wait = required;
+        let set = engine.wait_for_locks(&mut **session, required);
         set.map_err(|fault| {
             // The lock wait that is set on this connection is uncertain.
             self.session = None;

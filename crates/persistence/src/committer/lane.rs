@@ -113,7 +113,7 @@ impl<'e> Lane<'e> {
             return;
         }
         let answer = self.runner.probe();
-        self.pulse.note(answer.is_ok());
+        self.pulse.record(answer.is_ok());
         for probe in self.probes.drain(..) {
             // The send fails if the caller stopped waiting. Such a caller sends a new probe later.
             let _ = probe.send(answer.clone());
@@ -166,11 +166,11 @@ impl<'e> Lane<'e> {
             .iter()
             .find(|outcome| matches!(outcome, Outcome::Judged(Ok(_) | Err(CommitError::Unavailable(_)))))
         {
-            Some(Outcome::Judged(verdict)) => self.pulse.note(verdict.is_ok()),
+            Some(Outcome::Judged(verdict)) => self.pulse.record(verdict.is_ok()),
             Some(Outcome::Locked | Outcome::Stuck) | None => {}
         }
         for (waiting, outcome) in jobs.into_iter().zip(outcomes) {
-            self.settle(waiting.job, outcome);
+            self.handle_outcome(waiting.job, outcome);
         }
     }
 
@@ -180,14 +180,14 @@ impl<'e> Lane<'e> {
             let Waiting { job, .. } = self.aside.remove(place);
             let outcome = self.runner.run_stuck(&job.change, job.deadline);
             let stays = !matches!(outcome, Outcome::Judged(_));
-            self.settle(job, outcome);
+            self.handle_outcome(job, outcome);
             if stays {
                 break;
             }
         }
     }
 
-    fn settle(&mut self, job: Job, outcome: Outcome) {
+    fn handle_outcome(&mut self, job: Job, outcome: Outcome) {
         if !matches!(outcome, Outcome::Judged(_)) {
             metrics::counter!("cais_commit_set_aside_total").increment(1);
         }

@@ -24,7 +24,7 @@ use crate::sql::Session;
 /// under-funded blocks; the other two inserts are a reserve.
 const MAX_INSERTS: u32 = 4;
 /// The largest number of times that a batch begins its transaction before the attempt fails.
-const MAX_PASSES: u32 = 12;
+const MAX_TRANSACTIONS: u32 = 12;
 
 /// Begins the transaction and locks the rows of the batch.
 ///
@@ -36,7 +36,7 @@ pub(super) fn ledger(
 ) -> Result<LedgerSnapshot, Fault> {
     let mut needs = LedgerNeeds::of(changes);
     let mut inserts: u32 = 0;
-    for _ in 0..MAX_PASSES {
+    for _ in 0..MAX_TRANSACTIONS {
         session.run(engine.begin())?;
         let missing = match lock(&needs, engine, session)? {
             Locked::All(ledger) => return Ok(ledger),

@@ -89,18 +89,18 @@ fn balances<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
 }
 
 fn reservations<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {
-    let given = |within: bool| {
+    let freed = |within: bool| {
         let keys = plan.unreserve.iter().filter(move |key| key.within().is_some() == within);
-        keys.map(|key| reservation::given(key)).collect()
+        keys.map(|key| reservation::freed(key)).collect()
     };
-    let taken = |within: bool| {
+    let reserved = |within: bool| {
         let new = plan.reserve.values().filter(move |new| new.key.within().is_some() == within);
-        new.map(|new| reservation::taken(new)).collect()
+        new.map(|new| reservation::reserved(new)).collect()
     };
-    ops.push(Op::free(&reservation::GIVE_WITHIN, given(true)));
-    ops.push(Op::free(&reservation::GIVE_EVERYWHERE, given(false)));
-    ops.push(Op::guarded(&reservation::TAKE_WITHIN, taken(true)));
-    ops.push(Op::guarded(&reservation::TAKE_EVERYWHERE, taken(false)));
+    ops.push(Op::free(&reservation::FREE_WITHIN, freed(true)));
+    ops.push(Op::free(&reservation::FREE_EVERYWHERE, freed(false)));
+    ops.push(Op::guarded(&reservation::RESERVE_WITHIN, reserved(true)));
+    ops.push(Op::guarded(&reservation::RESERVE_EVERYWHERE, reserved(false)));
 }
 
 fn idempotency_records<'a>(plan: &'a BatchPlan<'a>, ops: &mut Vec<Op<'a>>) {

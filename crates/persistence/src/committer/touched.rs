@@ -36,7 +36,7 @@ impl<'a> TouchedKeys<'a> {
     }
 
     /// Returns whether `self` and `other` have a key in common.
-    pub(super) fn meets(&self, other: &Self) -> bool {
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
         !self.idempotency_records.is_disjoint(&other.idempotency_records)
             || !self.reservations.is_disjoint(&other.reservations)
             || !self.records.is_disjoint(&other.records)

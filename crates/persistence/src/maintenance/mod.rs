@@ -16,7 +16,9 @@ pub(crate) use usage::UsageWriter;
 
 use async_trait::async_trait;
 use cais_domain::ids::AccountId;
-use cais_ports::{KeyUse, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned, QueryError, Verification};
+use cais_ports::{
+    KeyUse, LedgerCheckResult, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned, QueryError,
+};
 
 use crate::Persistence;
 use crate::sql::Query;
@@ -31,13 +33,13 @@ impl Maintenance for Persistence {
         Ok(report?)
     }
 
-    async fn record_verification(&self, verification: Verification) -> Result<(), QueryError> {
+    async fn record_ledger_check(&self, check: LedgerCheckResult) -> Result<(), QueryError> {
         let engine = self.engine();
-        let work = tokio::task::spawn_blocking(move || verify::record(&*engine, verification));
+        let work = tokio::task::spawn_blocking(move || verify::record(&*engine, check));
         Ok(work.await.map_err(|error| QueryError::Unavailable(error.to_string()))??)
     }
 
-    async fn last_verification(&self) -> Result<Option<Verification>, QueryError> {
+    async fn last_ledger_check(&self) -> Result<Option<LedgerCheckResult>, QueryError> {
         self.pool().read(verify::last).await
     }
 

@@ -22,7 +22,7 @@ use crate::sql::{Query, Session, Value};
 pub(super) const AT_A_TIME: u32 = 2_000;
 /// The time for which a table is skipped after a failure. A run consists of many calls, and the next run starts an hour later. So the
 /// failed table is skipped for the rest of the run, and pruned again in the next run.
-const REST: Duration = Duration::from_mins(30);
+const FAILURE_PAUSE: Duration = Duration::from_mins(30);
 /// The greatest assumed difference between the instant in an id and the instant in its row. The clocks of nodes differ by less.
 const ID_GRACE: SignedDuration = SignedDuration::from_hours(1);
 /// The number of bits of an id behind its milliseconds (RFC 9562, section 5.7).
@@ -69,7 +69,7 @@ const FAILURES: &str = "DELETE FROM endpoint_failures WHERE (account_id, endpoin
 pub(crate) struct Pruning {
     engine: Arc<dyn QueueEngine>,
     /// The last account whose events were checked; empty before the first.
-    looked_at: Arc<Mutex<String>>,
+    checked_up_to: Arc<Mutex<String>>,
     /// The instant of the last failure of each table.
     failed: Arc<Mutex<BTreeMap<&'static str, Instant>>>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Pruning {
 impl Pruning {
     /// Creates housekeeping that begins with the first account.
     pub(crate) fn new(engine: Arc<dyn QueueEngine>) -> Self {
-        Self { engine, looked_at: Arc::default(), failed: Arc::default() }
+        Self { engine, checked_up_to: Arc::default(), failed: Arc::default() }
     }
 
     /// Removes old rows: for each table, those older than the instant that `before` has for the table. Each table has its own transactions.
@@ -114,10 +114,10 @@ impl Pruning {
         Ok(pruned)
     }
 
-    /// Prunes one table unless it failed within [`REST`]. Returns the number of removed rows.
+    /// Prunes one table unless it failed within [`FAILURE_PAUSE`]. Returns the number of removed rows.
     fn table(&self, table: &'static str, work: impl FnOnce() -> Result<u64, Fault>) -> u64 {
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        if failed().get(table).is_some_and(|failed| failed.elapsed() < REST) {
+        if failed().get(table).is_some_and(|failed| failed.elapsed() < FAILURE_PAUSE) {
             return 0;
         }
         match work() {
@@ -144,8 +144,8 @@ impl Pruning {
     fn prune_events(&self, before: Timestamp) -> Result<u64, Fault> {
         let mut session = self.engine.connect_writer()?;
         // The lock is held for the whole pass, because two concurrent passes would only wait for each other's rows.
-        let mut looked_at = self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
-        prune_events::prune(&*self.engine, &mut *session, before, &mut looked_at)
+        let mut checked_up_to = self.checked_up_to.lock().unwrap_or_else(PoisonError::into_inner);
+        prune_events::prune(&*self.engine, &mut *session, before, &mut checked_up_to)
     }
 }
 

@@ -15,10 +15,10 @@ const EVENTS_AT_ONCE: u32 = 100;
 /// The number of accounts in a group. One statement checks one group.
 const ACCOUNTS: u32 = 1_000;
 /// The largest number of groups that one call checks. The next call continues behind the last checked account.
-const LOOKS: u32 = 20;
+const MAX_GROUPS: u32 = 20;
 
 /// Selects the last account of the next group of accounts.
-const REACH: &str = "SELECT max(account_id) FROM (SELECT account_id FROM event_counters WHERE account_id > ? ORDER BY account_id LIMIT ?) AS c \
+const GROUP_END: &str = "SELECT max(account_id) FROM (SELECT account_id FROM event_counters WHERE account_id > ? ORDER BY account_id LIMIT ?) AS c \
      HAVING count(*) > 0";
 /// Selects the accounts of the group whose oldest event is old.
 const ACCOUNTS_WITH_OLD: &str = "SELECT c.account_id, c.account_id, e.sequence FROM event_counters AS c JOIN events AS e ON e.account_id = c.account_id \
@@ -28,7 +28,7 @@ const ACCOUNTS_WITH_OLD: &str = "SELECT c.account_id, c.account_id, e.sequence F
 const OLDEST: &str = "SELECT id, CASE WHEN created_at < ? THEN 'old' ELSE 'young' END, sequence FROM events WHERE account_id = ? \
      ORDER BY sequence LIMIT ?";
 /// Selects the first event, up to a sequence number, that still has a pending delivery to an active endpoint.
-const WAITED_FOR: &str = "SELECT e.sequence, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
+const FIRST_UNDELIVERED: &str = "SELECT e.sequence, e.sequence FROM events AS e JOIN deliveries AS d ON d.event_id = e.id AND d.account_id || '' = e.account_id \
      JOIN pending_deliveries AS p ON p.account_id = d.account_id AND p.endpoint_id = d.endpoint_id AND p.id = d.id \
      JOIN webhook_endpoints AS w ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state = 'active' \
      WHERE e.account_id = ? AND e.sequence <= ? ORDER BY e.sequence LIMIT 1";
@@ -45,23 +45,23 @@ static ATTEMPTS: Spec = Spec::delete("delivery_attempts", &[("account_id", Kind:
 const NAME: &[Column] = &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("id", Kind::Text)];
 const EVENTS: &str = "DELETE FROM events WHERE account_id = ? AND sequence <= ?";
 
-/// Removes old test deliveries, and the events older than `before` of the accounts behind `looked_at`. Sets `looked_at` to the account
-/// behind which the next call continues; empty after the last account. Returns the number of removed events.
+/// Removes old test deliveries, and the events older than `before` of the accounts behind `checked_up_to`. Sets `checked_up_to` to the
+/// account behind which the next call continues; empty after the last account. Returns the number of removed events.
 pub(super) fn prune(
     engine: &dyn QueueEngine,
     session: &mut dyn Session,
     before: Timestamp,
-    looked_at: &mut String,
+    checked_up_to: &mut String,
 ) -> Result<u64, Fault> {
     in_transaction(engine, session, |session| prune_tests(engine, session, before))?;
     let mut left = AT_A_TIME;
-    for _ in 0..LOOKS {
-        let reach = Query::new(REACH).bind(looked_at.as_str()).bind(ACCOUNTS);
-        let Some(reach) = session.load::<String>(&reach)?.pop() else {
-            looked_at.clear();
+    for _ in 0..MAX_GROUPS {
+        let group_end = Query::new(GROUP_END).bind(checked_up_to.as_str()).bind(ACCOUNTS);
+        let Some(group_end) = session.load::<String>(&group_end)?.pop() else {
+            checked_up_to.clear();
             break;
         };
-        let old = Query::new(ACCOUNTS_WITH_OLD).bind(looked_at.as_str()).bind(reach.as_str()).bind(before);
+        let old = Query::new(ACCOUNTS_WITH_OLD).bind(checked_up_to.as_str()).bind(group_end.as_str()).bind(before);
         for (account, ..) in session.load::<(String, String, i64)>(&old)? {
             let mut removed = EVENTS_AT_ONCE;
             while removed == EVENTS_AT_ONCE {
@@ -73,9 +73,9 @@ pub(super) fn prune(
                     in_transaction(engine, session, |session| prune_account(engine, session, &account, before, most))?;
                 left = left.saturating_sub(removed);
             }
-            looked_at.clone_from(&account);
+            checked_up_to.clone_from(&account);
         }
-        *looked_at = reach;
+        *checked_up_to = group_end;
     }
     Ok(AT_A_TIME.saturating_sub(left).into())
 }
@@ -95,9 +95,9 @@ fn prune_account(
     let old: Vec<i64> =
         oldest.into_iter().take_while(|(_, age, _)| age == "old").map(|(.., sequence)| sequence).collect();
     let Some(last) = old.last() else { return Ok(0) };
-    let waited_for = session.load::<(i64, i64)>(&Query::new(WAITED_FOR).bind(account).bind(*last))?.pop();
+    let first_undelivered = session.load::<(i64, i64)>(&Query::new(FIRST_UNDELIVERED).bind(account).bind(*last))?.pop();
     let old: Vec<i64> =
-        old.into_iter().take_while(|sequence| waited_for.is_none_or(|(first, _)| *sequence < first)).collect();
+        old.into_iter().take_while(|sequence| first_undelivered.is_none_or(|(first, _)| *sequence < first)).collect();
     let Some(last) = old.last() else { return Ok(0) };
     let delivered = session.load::<(String, String, i64)>(&Query::new(DELIVERED).bind(account).bind(*last))?;
     let names: Vec<_> = delivered.into_iter().map(|(endpoint, id, _)| [account.to_owned(), endpoint, id]).collect();

@@ -13,10 +13,10 @@ use tokio::sync::Mutex;
 use crate::Persistence;
 
 /// The time for which a result is returned again. So the store is probed at most once in this time, regardless of the number of callers.
-const KEPT: Duration = Duration::from_millis(500);
+const RESULT_LIFETIME: Duration = Duration::from_millis(500);
 /// The time limit of each of the three checks: schema, lanes, links. The caller of [`Readiness::check`] waits longer, so it receives an
 /// error that names the failed check.
-const WITHIN: Duration = Duration::from_millis(800);
+const PROBE_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// The last result and its instant.
 #[derive(Debug, Default)]
@@ -31,26 +31,26 @@ impl Readiness {
         // Callers that arrive during a probe wait here, and return its result.
         let mut last = self.0.lock().await;
         if let Some((at, answer)) = &*last
-            && at.elapsed() < KEPT
+            && at.elapsed() < RESULT_LIFETIME
         {
             return answer.clone();
         }
-        let answer = ask(store).await;
+        let answer = probe_store(store).await;
         *last = Some((Instant::now(), answer.clone()));
         answer
     }
 }
 
-async fn ask(store: &Persistence) -> Result<(), QueryError> {
+async fn probe_store(store: &Persistence) -> Result<(), QueryError> {
     let schema = within("the database does not answer, or is not migrated", store.check_schema());
     let lanes = within("no change can be written", store.committer().probe());
     let links = within("webhooks have no connection to the database", store.queue().probe());
     tokio::try_join!(schema, lanes, links).map(drop)
 }
 
-/// Runs a probe, at most for [`WITHIN`]. The returned error contains only `failure`. Its cause may name the database, so it is only logged.
+/// Runs a probe, at most for [`PROBE_TIMEOUT`]. The returned error contains only `failure`. Its cause may name the database, so it is only logged.
 async fn within<E: Display>(failure: &str, probe: impl Future<Output = Result<(), E>>) -> Result<(), QueryError> {
-    let cause = match tokio::time::timeout(WITHIN, probe).await {
+    let cause = match tokio::time::timeout(PROBE_TIMEOUT, probe).await {
         Ok(Ok(())) => return Ok(()),
         Ok(Err(error)) => error.to_string(),
         Err(_) => "no answer within 800 ms".to_owned(),

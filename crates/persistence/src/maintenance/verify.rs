@@ -1,6 +1,6 @@
 //! The audit of the ledger. Each rule is one statement that selects its violations; all rules read one snapshot.
 
-use cais_ports::{LedgerDifference, LedgerReport, Verification};
+use cais_ports::{LedgerCheckResult, LedgerDifference, LedgerReport};
 
 use super::{crypto, infractions, money_out};
 use crate::engine::Engine;
@@ -77,20 +77,20 @@ pub(super) fn verify(engine: &dyn Engine) -> Result<LedgerReport, Fault> {
     Ok(report)
 }
 
-/// Stores the result of a verification.
-pub(super) fn record(engine: &dyn Engine, verification: Verification) -> Result<(), Fault> {
-    let Verification { at, differences } = verification;
+/// Stores the result of a ledger check.
+pub(super) fn record(engine: &dyn Engine, check: LedgerCheckResult) -> Result<(), Fault> {
+    let LedgerCheckResult { at, differences } = check;
     let differences = i64::try_from(differences).unwrap_or(i64::MAX);
     let mut session = engine.connect_housekeeper()?;
     session.execute(&Query::new(RECORD).bind(at).bind(differences))?;
     Ok(())
 }
 
-/// Returns the last stored verification.
-pub(super) fn last(session: &mut dyn Session) -> Result<Option<Verification>, Fault> {
+/// Returns the last stored ledger check.
+pub(super) fn last(session: &mut dyn Session) -> Result<Option<LedgerCheckResult>, Fault> {
     let Some((at, differences)) = session.load::<(i64, i64)>(&Query::new(LAST))?.pop() else { return Ok(None) };
     let differences = u64::try_from(differences).map_err(|error| Fault::Corrupt(error.to_string()))?;
-    Ok(Some(Verification { at: instant("ledger_verifications", at)?, differences }))
+    Ok(Some(LedgerCheckResult { at: instant("ledger_verifications", at)?, differences }))
 }
 
 fn rules() -> impl Iterator<Item = &'static str> {

@@ -48,7 +48,7 @@ impl Heads {
     /// Updates the starts of the queues from the rows of a claim. Returns the queues that the caller must read again from the beginning,
     /// because they may have rows before their start. If the claim reached its total limit (`full`), the starts of queues without rows stay
     /// unchanged.
-    pub(super) fn learn(&mut self, queues: &Queues, rows: &[ClaimedRow], full: bool, now: Instant) -> Queues {
+    pub(super) fn update(&mut self, queues: &Queues, rows: &[ClaimedRow], full: bool, now: Instant) -> Queues {
         let mut got: HashMap<&str, (i64, i64, i64)> = HashMap::new();
         for ((_, endpoint, _), _, _, (_, due_at, slots)) in rows {
             let (count, last, of) = got.entry(endpoint).or_insert((0, *due_at, *slots));
@@ -105,9 +105,9 @@ mod tests {
         let (mut heads, queue, now) = (Heads::default(), (fresh(), 0), Instant::now());
         let queues = |from| Queues::from([(queue, from)]);
         assert_eq!(heads.of(queue, now), BEGINNING);
-        assert_eq!(heads.learn(&queues(BEGINNING), &rows(queue, &[5, 7], 2), false, now), Queues::new());
+        assert_eq!(heads.update(&queues(BEGINNING), &rows(queue, &[5, 7], 2), false, now), Queues::new());
         assert_eq!(heads.of(queue, now), 7);
-        assert_eq!(heads.learn(&queues(7), &rows(queue, &[8, 9], 2), false, now), Queues::new());
+        assert_eq!(heads.update(&queues(7), &rows(queue, &[8, 9], 2), false, now), Queues::new());
         assert_eq!(heads.of(queue, now), 9);
         assert_eq!(heads.of((queue.0, 1), now), BEGINNING, "another epoch is another queue");
         let later = now.checked_add(FRESH).unwrap();
@@ -119,11 +119,11 @@ mod tests {
         let (mut heads, queue, now) = (Heads::default(), (fresh(), 0), Instant::now());
         let queues = |from| Queues::from([(queue, from)]);
         for few in [vec![], vec![8]] {
-            heads.learn(&queues(BEGINNING), &rows(queue, &[5, 7], 2), false, now);
-            assert_eq!(heads.learn(&queues(7), &rows(queue, &few, 2), false, now), queues(BEGINNING));
+            heads.update(&queues(BEGINNING), &rows(queue, &[5, 7], 2), false, now);
+            assert_eq!(heads.update(&queues(7), &rows(queue, &few, 2), false, now), queues(BEGINNING));
             assert_eq!(heads.of(queue, now), BEGINNING);
             assert_eq!(
-                heads.learn(&queues(BEGINNING), &rows(queue, &few, 2), false, now),
+                heads.update(&queues(BEGINNING), &rows(queue, &few, 2), false, now),
                 Queues::new(),
                 "the queue is walked from its beginning only once"
             );
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn limited_claim_keeps_starts_of_queues_without_rows() {
         let (mut heads, one, other, now) = (Heads::default(), (fresh(), 0), (fresh(), 0), Instant::now());
-        heads.learn(&Queues::from([(one, BEGINNING)]), &rows(one, &[5, 7], 2), false, now);
+        heads.update(&Queues::from([(one, BEGINNING)]), &rows(one, &[5, 7], 2), false, now);
         let both = Queues::from([(one, 7), (other, BEGINNING)]);
-        assert_eq!(heads.learn(&both, &rows(other, &[3], 2), true, now), Queues::new());
+        assert_eq!(heads.update(&both, &rows(other, &[3], 2), true, now), Queues::new());
         assert_eq!((heads.of(one, now), heads.of(other, now)), (7, 3));
     }
 }

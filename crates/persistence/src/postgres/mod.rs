@@ -117,7 +117,7 @@ impl Engine for Postgres {
         }
     }
 
-    fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>> {
+    fn lookup_queries<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], lock: bool) -> Vec<Query<'k>> {
         vec![by_columns(Query::new(lookup.set_based(lock)), lookup, keys)]
     }
 }

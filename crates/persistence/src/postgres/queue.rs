@@ -126,7 +126,7 @@ impl QueueEngine for Postgres {
         let queues = queues.into_iter().map(|queue| (queue, heads.of(queue, now))).collect();
         let mut rows = take(session, claim, &queues, claim.limit)?;
         let left = claim.limit.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
-        let short = heads.learn(&queues, &rows, left == 0, now);
+        let short = heads.update(&queues, &rows, left == 0, now);
         if !short.is_empty() {
             rows.extend(take(session, claim, &short, left)?);
         }

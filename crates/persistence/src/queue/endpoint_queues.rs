@@ -83,10 +83,10 @@ pub(super) fn due(
     if let Err(fault) = set_aside(session, &overdue, now) {
         tracing::warn!(%fault, "due deliveries to inactive endpoints could not be set aside; the next pass tries again");
     }
-    let called = overdue.into_iter().filter(|head| head.state == QueueState::Called);
+    let active = overdue.into_iter().filter(|head| head.state == QueueState::Active);
     let mut found = DueQueues::default();
     let mut due = Vec::new();
-    for head in called {
+    for head in active {
         found.backlog = found.backlog.saturating_add(head.number);
         due.push(head);
     }
@@ -94,7 +94,7 @@ pub(super) fn due(
     if counted >= MOST_COUNTED.into() {
         found.oldest_due_at = due.iter().map(|head| head.due_at).min();
         (due, last) = walk(engine, session, after, QUEUES_PER_SEARCH)?;
-        due.retain(|head| head.state == QueueState::Called && head.due_at <= now);
+        due.retain(|head| head.state == QueueState::Active && head.due_at <= now);
     }
     found.oldest_due_at = due.iter().map(|head| head.due_at).chain(found.oldest_due_at).min();
     let (after, limit) = (after.as_ref().map(queue_key), usize::try_from(limit).unwrap_or(usize::MAX));
@@ -111,7 +111,7 @@ pub(super) fn due(
 /// Sets due deliveries to inactive endpoints aside, so that later passes skip them.
 fn set_aside(session: &mut dyn Session, overdue: &[QueueHead], now: Timestamp) -> Result<(), Fault> {
     let mut left = SET_ASIDE_AT_ONCE;
-    for head in overdue.iter().filter(|head| head.state == QueueState::Waiting).take(SET_ASIDE_QUEUES) {
+    for head in overdue.iter().filter(|head| head.state == QueueState::Inactive).take(SET_ASIDE_QUEUES) {
         let EndpointQueue { account, endpoint, epoch } = head.queue;
         let query = Query::new(SET_ASIDE).bind(SET_ASIDE_US).bind(endpoint).bind(epoch).bind(now).bind(left);
         let moved = session.execute(&query.bind(now).bind(account).bind(endpoint).bind(epoch))?;
@@ -173,7 +173,7 @@ impl CancelWalk {
         let (heads, last) = work.session(|session| walk(&*engine, session, after, QUEUES_PER_WALK))?;
         let of = |is_meant: fn(&&QueueHead) -> bool| heads.iter().filter(is_meant).map(|head| head.queue).collect();
         let stale: Vec<EndpointQueue> = of(|head| head.state == QueueState::Ended);
-        let resumed: Vec<EndpointQueue> = of(|head| head.state == QueueState::Called && head.is_set_aside);
+        let resumed: Vec<EndpointQueue> = of(|head| head.state == QueueState::Active && head.is_set_aside);
         let mut cancelled = 0;
         if !stale.is_empty() {
             cancelled = work.transaction(|session| engine.cancel(session, &stale, limit))?;
@@ -227,7 +227,7 @@ mod tests {
         }
         let (heads, _) = walk(&engine, &mut *session, None, 10).unwrap();
         let [head] = <[QueueHead; 1]>::try_from(heads).unwrap();
-        assert_eq!((head.state, head.is_set_aside, head.due_at.as_microsecond()), (QueueState::Waiting, true, 1));
+        assert_eq!((head.state, head.is_set_aside, head.due_at.as_microsecond()), (QueueState::Inactive, true, 1));
     }
 
     #[test]

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use crate::committer::Op;
 use crate::sql::spec::{Kind, Spec};
 
-static FORGET: Spec =
+static DELETE: Spec =
     Spec::delete("endpoint_failures", &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("epoch", Kind::Int)]);
 
-static KEEP: Spec = Spec::insert_unless_there(
+static INSERT: Spec = Spec::insert_unless_there(
     "endpoint_failures",
     &[("account_id", Kind::Text), ("endpoint_id", Kind::Text), ("epoch", Kind::Int), ("failing_since", Kind::Int)],
 );
@@ -21,7 +21,7 @@ static KEEP: Spec = Spec::insert_unless_there(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Change {
     /// `true` if the stored row is removed first, because an attempt succeeded.
-    forget: bool,
+    removes_row: bool,
     /// The first failure after the last success. If a row is already stored, its instant is kept.
     failing_since: Option<Timestamp>,
 }
@@ -39,7 +39,7 @@ pub(super) fn changes<'a>(attempts: impl IntoIterator<Item = &'a FinishedAttempt
                 changes.entry(key).or_default().failing_since.get_or_insert(finished.attempt.at);
             }
             Health::Healthy => {
-                changes.insert(key, Change { forget: true, failing_since: None });
+                changes.insert(key, Change { removes_row: true, failing_since: None });
             }
         }
     }
@@ -47,25 +47,25 @@ pub(super) fn changes<'a>(attempts: impl IntoIterator<Item = &'a FinishedAttempt
 }
 
 /// Returns the statement that deletes the row of the queue's endpoint and epoch.
-pub(super) fn forget(queue: EndpointQueue) -> Op<'static> {
-    Op::free(&FORGET, vec![vec![queue.account.into(), queue.endpoint.into(), queue.epoch.into()]])
+pub(super) fn delete(queue: EndpointQueue) -> Op<'static> {
+    Op::free(&DELETE, vec![vec![queue.account.into(), queue.endpoint.into(), queue.epoch.into()]])
 }
 
 /// Returns the statements that store the changes. Statements without rows are left out.
 pub(super) fn ops(changes: &Changes) -> Vec<Op<'static>> {
-    let (mut forget, mut keep) = (Vec::new(), Vec::new());
+    let (mut deleted, mut inserted) = (Vec::new(), Vec::new());
     for ((account, endpoint, epoch), change) in changes {
         let key = || vec![(*account).into(), (*endpoint).into(), (*epoch).into()];
-        if change.forget {
-            forget.push(key());
+        if change.removes_row {
+            deleted.push(key());
         }
         if let Some(since) = change.failing_since {
             let mut row = key();
             row.push(since.into());
-            keep.push(row);
+            inserted.push(row);
         }
     }
-    let mut ops = vec![Op::free(&FORGET, forget), Op::free(&KEEP, keep)];
+    let mut ops = vec![Op::free(&DELETE, deleted), Op::free(&INSERT, inserted)];
     ops.retain(|op| !op.rows.is_empty());
     ops
 }

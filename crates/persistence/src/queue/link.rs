@@ -59,7 +59,7 @@ impl Link {
     /// # Errors
     /// The error of the work. [`QueryError::Unavailable`] at once if too much work waits, and at the deadline if the work is not done by
     /// then.
-    pub(super) async fn ask<T: Send + 'static>(
+    pub(super) async fn run<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Work<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, QueryError> {
@@ -67,8 +67,8 @@ impl Link {
             Instant::now().checked_add(self.deadline).ok_or_else(|| unavailable("the deadline is out of range"))?;
         let (reply, answer) = oneshot::channel();
         let job = move |connection: &mut Connection| {
-            let wanted = || !reply.is_closed() && Instant::now() < deadline;
-            let done = connection.work(&wanted, &mut work);
+            let is_awaited = || !reply.is_closed() && Instant::now() < deadline;
+            let done = connection.work(&is_awaited, &mut work);
             // The send fails if the caller stopped waiting. Such a caller needs no result.
             let _ = reply.send(done.map_err(QueryError::from));
         };
@@ -94,7 +94,7 @@ impl Link {
         if self.pulse.is_fresh() {
             return Ok(());
         }
-        self.ask(|work| work.session(|session| Ok(session.run("SELECT 1")?))).await
+        self.run(|work| work.session(|session| Ok(session.run("SELECT 1")?))).await
     }
 
     /// Returns whether the thread is running.
@@ -130,13 +130,13 @@ impl Connection {
     /// connection the outcome is uncertain, so the work may be done twice.
     fn work<T>(
         &mut self,
-        wanted: &dyn Fn() -> bool,
+        is_awaited: &dyn Fn() -> bool,
         work: &mut impl FnMut(&mut Work<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let mut last = Fault::Down("the work did not start before its deadline".into());
         let (mut tries, mut reconnected) = (0, false);
-        while tries < ATTEMPTS && wanted() {
-            match work(&mut Work { connection: self, wanted }) {
+        while tries < ATTEMPTS && is_awaited() {
+            match work(&mut Work { connection: self, is_awaited }) {
                 Err(fault @ (Fault::Again(_) | Fault::Locked(_))) => {
                     thread::sleep(BACKOFF.saturating_mul(1 << tries));
                     tries = tries.saturating_add(1);
@@ -162,7 +162,7 @@ impl Connection {
 /// A single attempt at a piece of work.
 pub(super) struct Work<'w> {
     connection: &'w mut Connection,
-    wanted: &'w dyn Fn() -> bool,
+    is_awaited: &'w dyn Fn() -> bool,
 }
 
 impl<'w> Work<'w> {
@@ -176,20 +176,20 @@ impl<'w> Work<'w> {
         let Connection { engine, connect, session, pulse, .. } = &mut *self.connection;
         let mut connected = match session.take() {
             Some(connected) => connected,
-            None => connect(&**engine).inspect_err(|_| pulse.note(false))?,
+            None => connect(&**engine).inspect_err(|_| pulse.record(false))?,
         };
         let done = work(&mut *connected);
         let works = !matches!(done, Err(Fault::Lost(_) | Fault::Down(_)));
         if works {
             *session = Some(connected);
         }
-        pulse.note(works);
+        pulse.record(works);
         done
     }
 
     /// Returns a function that checks whether a caller still waits.
-    pub(super) fn wanted(&self) -> &'w dyn Fn() -> bool {
-        self.wanted
+    pub(super) fn is_awaited(&self) -> &'w dyn Fn() -> bool {
+        self.is_awaited
     }
 
     /// Runs the work in a transaction.

@@ -126,7 +126,7 @@ impl DeliveryQueue for Persistence {
         most: Option<u32>,
     ) -> Result<Option<Vec<DeliveryId>>, QueryError> {
         let queues: Vec<EndpointQueue> = deliveries.iter().map(|new| new.queue).collect();
-        let put = self.queue().others.ask(move |work| {
+        let put = self.queue().others.run(move |work| {
             let engine = work.engine();
             work.transaction(|session| put::put(&*engine, session, &deliveries, most))
         });
@@ -145,7 +145,7 @@ impl DeliveryQueue for Persistence {
         let due = self
             .queue()
             .others
-            .ask(move |work| {
+            .run(move |work| {
                 let engine = work.engine();
                 work.session(|session| {
                     if let Err(fault) = far_ahead.step(session, now) {
@@ -162,13 +162,13 @@ impl DeliveryQueue for Persistence {
     async fn claim(&self, claim: DeliveryClaim) -> Result<Vec<ClaimedDelivery>, QueryError> {
         self.queue()
             .claims
-            .ask(move |work| {
-                let (engine, wanted) = (work.engine(), work.wanted());
+            .run(move |work| {
+                let (engine, is_awaited) = (work.engine(), work.is_awaited());
                 let claimed = work.transaction(|session| {
                     let claimed = engine.claim(session, &claim)?;
                     // Without a waiting caller, the claimed deliveries would not be sent until their lease ends. So the claim is rolled
                     // back.
-                    if wanted() {
+                    if is_awaited() {
                         Ok(claimed)
                     } else {
                         Err(Fault::Again("the caller no longer waits for the claim".into()))
@@ -181,24 +181,24 @@ impl DeliveryQueue for Persistence {
 
     async fn finish(&self, finished: Vec<FinishedAttempt>) -> Result<(), QueryError> {
         let labels = measured::Labels::of(&finished);
-        self.queue().outcomes.ask(move |work| finish::finish(work, &finished)).await?;
+        self.queue().outcomes.run(move |work| finish::finish(work, &finished)).await?;
         labels.count();
         Ok(())
     }
 
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
         let cancel_walk = Arc::clone(&self.queue().cancel_walk);
-        let (cancelled, resumed) = self.queue().others.ask(move |work| cancel_walk.step(work, limit)).await?;
+        let (cancelled, resumed) = self.queue().others.run(move |work| cancel_walk.step(work, limit)).await?;
         self.hints().add(resumed);
         Ok(cancelled)
     }
 
-    async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
+    async fn clear_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
         self.queue()
             .others
-            .ask(move |work| {
+            .run(move |work| {
                 let engine = work.engine();
-                work.transaction(|session| engine.apply(session, &[health::forget(queue)]).map(drop))
+                work.transaction(|session| engine.apply(session, &[health::delete(queue)]).map(drop))
             })
             .await
     }

@@ -14,7 +14,7 @@ use crate::sql::{Query, Session};
 
 /// Selects existing deliveries by their event. A condition on the account is not needed, because an event belongs to one account. Without
 /// it, the server considers only the index that begins with the event.
-static THERE: Lookup =
+static EXISTING: Lookup =
     Lookup::new("d.account_id, d.event_id, d.endpoint_id, d.id", "deliveries AS d", "d", &["event_id"]);
 static EVENTS: Lookup = Lookup::new("e.account_id, e.id, e.id, e.id", "events AS e", "e", &["account_id", "id"]);
 
@@ -44,25 +44,25 @@ pub(super) fn put(
     deliveries: &[NewDelivery],
     most: Option<u32>,
 ) -> Result<Option<Vec<DeliveryId>>, Fault> {
-    let wanted: BTreeMap<Key, &NewDelivery> = deliveries.iter().rev().map(|new| (key(new), new)).collect();
-    lock_events(engine, session, wanted.values().copied())?;
+    let requested: BTreeMap<Key, &NewDelivery> = deliveries.iter().rev().map(|new| (key(new), new)).collect();
+    lock_events(engine, session, requested.values().copied())?;
     let events: BTreeSet<Key> = deliveries.iter().map(|new| vec![new.event.to_string()]).collect();
     let events: Vec<Key> = events.into_iter().collect();
-    let there: Vec<(String, String, String, String)> = find(engine, session, &THERE, &events, false)?;
+    let existing: Vec<(String, String, String, String)> = find(engine, session, &EXISTING, &events, false)?;
     let mut ids = BTreeMap::new();
-    for (account, event, endpoint, id) in there {
+    for (account, event, endpoint, id) in existing {
         let id: DeliveryId = DeliveryId::parse(&id).map_err(|error| Fault::Corrupt(error.to_string()))?;
         ids.insert(vec![account, event, endpoint], id);
     }
     if let Some(most) = most
-        && exceeds(session, wanted.iter().map(|(key, new)| (new.queue, *ids.get(key).unwrap_or(&new.id))), most)?
+        && exceeds(session, requested.iter().map(|(key, new)| (new.queue, *ids.get(key).unwrap_or(&new.id))), most)?
     {
         return Ok(None);
     }
     let new: Vec<&NewDelivery> =
-        wanted.iter().filter(|(key, _)| !ids.contains_key(*key)).map(|(_, new)| *new).collect();
+        requested.iter().filter(|(key, _)| !ids.contains_key(*key)).map(|(_, new)| *new).collect();
     add(engine, session, &new)?;
-    for (key, new) in &wanted {
+    for (key, new) in &requested {
         match ids.get(key) {
             Some(id) => start_again(engine, session, new, *id)?,
             None => {
@@ -73,19 +73,19 @@ pub(super) fn put(
     Ok(Some(deliveries.iter().filter_map(|new| ids.get(&key(new)).copied()).collect()))
 }
 
-/// Returns whether, together with `wanted`, more than `most` requested deliveries would wait for one endpoint.
+/// Returns whether, together with `requested`, more than `most` requested deliveries would wait for one endpoint.
 fn exceeds(
     session: &mut dyn Session,
-    wanted: impl Iterator<Item = (EndpointQueue, DeliveryId)>,
+    requested: impl Iterator<Item = (EndpointQueue, DeliveryId)>,
     most: u32,
 ) -> Result<bool, Fault> {
     let mut by_queue: BTreeMap<EndpointQueue, BTreeSet<String>> = BTreeMap::new();
-    for (queue, id) in wanted {
+    for (queue, id) in requested {
         by_queue.entry(queue).or_default().insert(id.to_string());
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     for (queue, mut ids) in by_queue {
-        // A delivery of `wanted` may be waiting already, and then counts only once.
+        // A delivery of `requested` may be waiting already, and then counts only once.
         let limit = i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX);
         ids.extend(session.load(&Query::new(REQUESTED).bind(queue.endpoint).bind(queue.epoch).bind(limit))?);
         if ids.len() > most {

@@ -20,7 +20,7 @@ use crate::rows::crypto::payment::{PaymentRow, crypto_payments};
 use crate::rows::crypto::quote::{QuoteRow, crypto_quotes};
 use crate::rows::crypto::withdrawal::{WithdrawalRow, crypto_withdrawals};
 use crate::rows::reservation::global_reservations;
-use crate::sql::select::{OwnIndex, Select, is_none_of, is_one_of};
+use crate::sql::select::{ExpressionIndex, Select, is_none_of, is_one_of};
 
 diesel::allow_tables_to_appear_in_same_query!(global_reservations, crypto_deposits);
 
@@ -139,7 +139,7 @@ impl CryptoDepositQueries for Persistence {
 #[async_trait]
 impl CryptoWithdrawalQueries for Persistence {
     async fn find_crypto_withdrawal_of_any(&self, id: CryptoWithdrawalId) -> Result<Option<Withdrawal>, QueryError> {
-        let query = crypto_withdrawals::table.filter(OwnIndex::new(crypto_withdrawals::id).eq(id.to_string()));
+        let query = crypto_withdrawals::table.filter(ExpressionIndex::new(crypto_withdrawals::id).eq(id.to_string()));
         self.find(query, Withdrawal::read).await
     }
 

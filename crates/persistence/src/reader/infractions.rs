@@ -17,7 +17,7 @@ use crate::rows::Record as _;
 use crate::rows::block::{self, blocks};
 use crate::rows::infraction::{InfractionRow, infractions};
 use crate::sql::Query;
-use crate::sql::select::{OwnIndex, Select, is_one_of};
+use crate::sql::select::{ExpressionIndex, Select, is_one_of};
 use crate::sql::table::{Row as _, names};
 
 /// The condition of the index of unresolved infractions.
@@ -61,7 +61,7 @@ fn undefended(from: Timestamp, until: Timestamp, limit: u32) -> impl Select<Infr
 #[async_trait]
 impl InfractionQueries for Persistence {
     async fn find_infraction_of_any(&self, id: InfractionId) -> Result<Option<Infraction>, QueryError> {
-        let query = infractions::table.filter(OwnIndex::new(infractions::id).eq(id.to_string()));
+        let query = infractions::table.filter(ExpressionIndex::new(infractions::id).eq(id.to_string()));
         self.find(query, Infraction::read).await
     }
 

@@ -20,7 +20,7 @@ use crate::rows::refund::{RefundRow, refunds};
 use crate::rows::release::{ReleaseRow, releases};
 use crate::rows::reservation::global_reservations;
 use crate::rows::{Record as _, instant};
-use crate::sql::select::{OwnIndex, Select, is_none_of, is_one_of};
+use crate::sql::select::{ExpressionIndex, Select, is_none_of, is_one_of};
 use crate::sql::{Query, Session};
 
 diesel::allow_tables_to_appear_in_same_query!(global_reservations, payouts);
@@ -48,7 +48,7 @@ fn due_payouts(from: i64, until: i64, most: i64) -> impl Select<PayoutRow<'stati
 
 fn refunds_of(account: AccountId, charge: ChargeId, page: PageRequest<RefundId>) -> impl Select<RefundRow<'static>> {
     refunds::table
-        .filter(OwnIndex::new(refunds::account_id).eq(account.to_string()))
+        .filter(ExpressionIndex::new(refunds::account_id).eq(account.to_string()))
         .filter(refunds::charge_id.eq(charge.to_string()))
         .filter(refunds::id.lt(after(page)))
         .filter(is_none_of(refunds::status, ["pending", "abandoned"]))

@@ -115,7 +115,7 @@ impl TimelineQuery {
 
     fn charges_query(&self) -> Option<impl Select<ChargeRow<'static>>> {
         let statuses = ChargeStatus::ALL.map(|status| (status.as_str(), TransactionStatus::of_charge(status)));
-        let wanted = wanted(self.filter, Direction::CashIn, &statuses)?;
+        let matching = matching_statuses(self.filter, Direction::CashIn, &statuses)?;
         let reach = self.reach::<kind::Charge>();
         let query = charges::table
             .filter(charges::account_id.eq(self.account.to_string()))
@@ -123,13 +123,13 @@ impl TimelineQuery {
             .filter(charges::id.lt(reach.below))
             .filter(charges::created_at.ge(reach.from))
             .filter(charges::created_at.lt(reach.until))
-            .filter(is_one_of(charges::status, wanted));
+            .filter(is_one_of(charges::status, matching));
         Some(query.order(charges::id.desc()).limit(one_more(self.page)))
     }
 
     fn payouts_query(&self) -> Option<impl Select<PayoutRow<'static>>> {
         let statuses = PayoutStatus::ALL.map(|status| (status.as_str(), TransactionStatus::of_payout(status)));
-        let wanted = wanted(self.filter, Direction::CashOut, &statuses)?;
+        let matching = matching_statuses(self.filter, Direction::CashOut, &statuses)?;
         let reach = self.reach::<kind::Payout>();
         let query = payouts::table
             .filter(payouts::account_id.eq(self.account.to_string()))
@@ -137,28 +137,28 @@ impl TimelineQuery {
             .filter(payouts::id.lt(reach.below))
             .filter(payouts::created_at.ge(reach.from))
             .filter(payouts::created_at.lt(reach.until))
-            .filter(is_one_of(payouts::status, wanted));
+            .filter(is_one_of(payouts::status, matching));
         Some(query.order(payouts::id.desc()).limit(one_more(self.page)))
     }
 }
 
 fn credits_text(filter: TransactionFilter) -> Option<String> {
-    wanted(filter, Direction::CashIn, &[("split", Some(TransactionStatus::Completed))])?;
+    matching_statuses(filter, Direction::CashIn, &[("split", Some(TransactionStatus::Completed))])?;
     Some(format!("SELECT id, amount, created_at FROM entries WHERE {RARE_HOLDER}{RANGE} AND kind = 'split'{NEWEST}"))
 }
 
 /// Returns the stored statuses of the source's rows that match the filter; `None` if no row of the source can match. The statuses are
 /// constants in the text, so that the index of a rare status is used. There are few such texts.
-fn wanted(
+fn matching_statuses(
     filter: TransactionFilter,
     direction: Direction,
     words: &[(&'static str, Option<TransactionStatus>)],
 ) -> Option<Vec<&'static str>> {
-    if filter.direction.is_some_and(|wanted| wanted != direction) {
+    if filter.direction.is_some_and(|required| required != direction) {
         return None;
     }
     let has = |shown: Option<TransactionStatus>| {
-        shown.is_some_and(|shown| filter.status.is_none_or(|wanted| wanted == shown))
+        shown.is_some_and(|shown| filter.status.is_none_or(|required| required == shown))
     };
     let words: Vec<_> = words.iter().filter(|(_, shown)| has(*shown)).map(|(word, _)| *word).collect();
     (!words.is_empty()).then_some(words)

@@ -1,6 +1,6 @@
 //! Rows of the audit log.
 
-use cais_ports::{AuditRow, Operator};
+use cais_ports::{Actor, AuditRow};
 
 use super::{Record, id, instant};
 use crate::error::Fault;
@@ -40,7 +40,7 @@ impl Record for AuditRow {
         Ok(Self {
             id: id(TABLE, &row.id)?,
             at: instant(TABLE, row.changed_at)?,
-            operator: Operator { name: row.operator.into(), source: row.source.into(), host: row.host.into() },
+            operator: Actor { name: row.operator.into(), source: row.source.into(), host: row.host.into() },
             action: row.action.into(),
             subject: row.subject.into(),
             account: row.account_id.map(|account| id(TABLE, &account)).transpose()?,

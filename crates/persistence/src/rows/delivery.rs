@@ -115,8 +115,8 @@ fn delivery(facts: &Facts, (due_at, queue): Waiting) -> Result<Delivery, Fault> 
     let (status, next_attempt_at) = match (stored, due_at.map(since).transpose()?) {
         (DeliveryStatus::Pending, Some((due_at, _))) => match QueueState::read(queue)? {
             QueueState::Ended => (DeliveryStatus::Cancelled, None),
-            QueueState::Waiting => (stored, None),
-            QueueState::Called => (stored, Some(due_at)),
+            QueueState::Inactive => (stored, None),
+            QueueState::Active => (stored, Some(due_at)),
         },
         (DeliveryStatus::Succeeded | DeliveryStatus::Failed | DeliveryStatus::Cancelled, None) => (stored, None),
         (DeliveryStatus::Pending, None) => return Err(corrupt(TABLE, "a pending delivery is not in the queue")),
@@ -165,17 +165,17 @@ pub(crate) enum QueueState {
     /// The deliveries are cancelled: the endpoint was disabled or deleted, or has a later epoch.
     Ended,
     /// The deliveries wait: the endpoint is inactive.
-    Waiting,
+    Inactive,
     /// The deliveries are sent: the endpoint is active.
-    Called,
+    Active,
 }
 
 impl QueueState {
     fn read(number: i64) -> Result<Self, Fault> {
         match number {
             0 => Ok(Self::Ended),
-            1 => Ok(Self::Waiting),
-            2 => Ok(Self::Called),
+            1 => Ok(Self::Inactive),
+            2 => Ok(Self::Active),
             _ => Err(corrupt(TABLE, "a queue has an unknown state")),
         }
     }

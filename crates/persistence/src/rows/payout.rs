@@ -63,7 +63,7 @@ impl Record for Payout {
             attempts: self.attempts.into(),
             status: state.status().as_str().into(),
             acquirer: state.acquirer().as_str().into(),
-            sent_at: us(state.sent().map(|sent| sent.at)),
+            sent_at: us(state.sent().map(|sent| sent.recorded_at)),
             end_to_end_id: state.end_to_end_id().map(|name| name.as_str().into()),
             completed_at: us(state.completed_at()),
             failure: state.failure().map(Into::into),
@@ -113,7 +113,7 @@ fn read_state(row: &PayoutRow<'_>) -> Result<PayoutState, Fault> {
     let impossible = || corrupt(TABLE, format_args!("fields that contradict the status `{}`", status.as_str()));
     let end_to_end_id = parse_end_to_end_id(TABLE, row.end_to_end_id.as_deref())?;
     let sent = match optional_instant(TABLE, row.sent_at)? {
-        Some(at) => Some(Sent { acquirer: acquirer.clone(), at, end_to_end_id }),
+        Some(recorded_at) => Some(Sent { acquirer: acquirer.clone(), recorded_at, end_to_end_id }),
         None if end_to_end_id.is_none() => None,
         None => return Err(impossible()),
     };

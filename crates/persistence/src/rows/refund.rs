@@ -34,7 +34,7 @@ impl Record for Refund {
         let state = &self.state;
         let (sent_at, failure, ended_at) = match state {
             RefundState::Pending => (None, None, None),
-            RefundState::Processing { sent_at, .. } => (Some(*sent_at), None, None),
+            RefundState::Processing { recorded_at, .. } => (Some(*recorded_at), None, None),
             RefundState::Abandoned { at } | RefundState::Completed { at, .. } => (None, None, Some(*at)),
             RefundState::Failed { reason, at, .. } => (None, Some(reason), Some(*at)),
         };
@@ -87,8 +87,8 @@ fn read_state(row: RefundRow<'_>) -> Result<RefundState, Fault> {
     match (status, sent_at, return_id, row.failure, ended_at) {
         (RefundStatus::Pending, None, None, None, None) => Ok(RefundState::Pending),
         (RefundStatus::Abandoned, None, None, None, Some(at)) => Ok(RefundState::Abandoned { at }),
-        (RefundStatus::Processing, Some(sent_at), return_id, None, None) => {
-            Ok(RefundState::Processing { sent_at, return_id })
+        (RefundStatus::Processing, Some(recorded_at), return_id, None, None) => {
+            Ok(RefundState::Processing { recorded_at, return_id })
         }
         (RefundStatus::Completed, None, return_id, None, Some(at)) => Ok(RefundState::Completed { return_id, at }),
         (RefundStatus::Failed, None, return_id, Some(reason), Some(at)) => {

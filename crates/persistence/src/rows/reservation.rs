@@ -27,26 +27,26 @@ const WITHIN_ACCOUNT: &[Column] = &[("account_id", Kind::Text), ("space", Kind::
 const EVERYWHERE: &[Column] = &[("space", Kind::Text), ("value", Kind::Text)];
 
 /// Inserts values reserved within an account.
-pub(crate) static TAKE_WITHIN: Spec = Spec::insert_unless_there(
+pub(crate) static RESERVE_WITHIN: Spec = Spec::insert_unless_there(
     "account_reservations",
     &[("account_id", Kind::Text), ("space", Kind::Text), ("value", Kind::Text), ("owner", Kind::Text)],
 );
 
 /// Inserts values reserved globally.
-pub(crate) static TAKE_EVERYWHERE: Spec = Spec::insert_unless_there(
+pub(crate) static RESERVE_EVERYWHERE: Spec = Spec::insert_unless_there(
     "global_reservations",
     &[("space", Kind::Text), ("value", Kind::Text), ("account_id", Kind::Text), ("owner", Kind::Text)],
 );
 
 /// Deletes values that are freed within an account.
-pub(crate) static GIVE_WITHIN: Spec = Spec::delete("account_reservations", WITHIN_ACCOUNT);
+pub(crate) static FREE_WITHIN: Spec = Spec::delete("account_reservations", WITHIN_ACCOUNT);
 
 /// Deletes values that are freed globally.
-pub(crate) static GIVE_EVERYWHERE: Spec = Spec::delete("global_reservations", EVERYWHERE);
+pub(crate) static FREE_EVERYWHERE: Spec = Spec::delete("global_reservations", EVERYWHERE);
 
 /// Returns the values of a reservation.
-pub(crate) fn taken(reservation: &Reservation) -> Vec<Value<'_>> {
-    let mut row = given(&reservation.key);
+pub(crate) fn reserved(reservation: &Reservation) -> Vec<Value<'_>> {
+    let mut row = freed(&reservation.key);
     if reservation.key.within().is_none() {
         row.push(reservation.account.into());
     }
@@ -55,7 +55,7 @@ pub(crate) fn taken(reservation: &Reservation) -> Vec<Value<'_>> {
 }
 
 /// Returns the key of a freed value.
-pub(crate) fn given(key: &ReservationKey) -> Vec<Value<'_>> {
+pub(crate) fn freed(key: &ReservationKey) -> Vec<Value<'_>> {
     let mut row = Vec::new();
     row.extend(key.within().map(Value::from));
     row.extend([key.space().into(), key.value().into()]);

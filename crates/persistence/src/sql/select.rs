@@ -45,11 +45,11 @@ impl dyn Session + '_ {
 diesel::infix_operator!(Is, " ");
 
 // The expression `column || ''` of an index that only a few queries use. Statements without the expression never use that index.
-diesel::postfix_operator!(OwnIndex, " || ''", Text);
+diesel::postfix_operator!(ExpressionIndex, " || ''", Text);
 
 /// A comparison with fixed texts. The texts are part of the statement, because a partial index is not used with bound values.
 #[derive(Debug, Clone)]
-pub(crate) struct Words {
+pub(crate) struct FixedTexts {
     one: &'static str,
     many: &'static str,
     list: Vec<&'static str>,
@@ -59,37 +59,37 @@ pub(crate) struct Words {
 pub(crate) fn is_one_of<C: Expression<SqlType = Text>>(
     column: C,
     words: impl IntoIterator<Item = &'static str>,
-) -> Is<C, Words> {
-    Is::new(column, Words { one: "= ", many: "IN (", list: words.into_iter().collect() })
+) -> Is<C, FixedTexts> {
+    Is::new(column, FixedTexts { one: "= ", many: "IN (", list: words.into_iter().collect() })
 }
 
 /// Returns the condition that the column has none of these texts.
 pub(crate) fn is_none_of<C: Expression<SqlType = Text>>(
     column: C,
     words: impl IntoIterator<Item = &'static str>,
-) -> Is<C, Words> {
-    Is::new(column, Words { one: "<> ", many: "NOT IN (", list: words.into_iter().collect() })
+) -> Is<C, FixedTexts> {
+    Is::new(column, FixedTexts { one: "<> ", many: "NOT IN (", list: words.into_iter().collect() })
 }
 
-impl Expression for Words {
+impl Expression for FixedTexts {
     type SqlType = Text;
 }
 
-impl<T> AppearsOnTable<T> for Words {}
+impl<T> AppearsOnTable<T> for FixedTexts {}
 
-impl<T> SelectableExpression<T> for Words {}
+impl<T> SelectableExpression<T> for FixedTexts {}
 
-impl<G> ValidGrouping<G> for Words {
+impl<G> ValidGrouping<G> for FixedTexts {
     type IsAggregate = is_aggregate::Never;
 }
 
 /// The comparison has no static id, so diesel caches prepared statements under their text.
-impl QueryId for Words {
+impl QueryId for FixedTexts {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl<DB: Backend> QueryFragment<DB> for Words {
+impl<DB: Backend> QueryFragment<DB> for FixedTexts {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
         let many = self.list.len() > 1;
         out.push_sql(if many { self.many } else { self.one });

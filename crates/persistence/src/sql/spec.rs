@@ -225,8 +225,8 @@ impl Spec {
 ///
 /// The first column of a key is compared with a list of one element. An equality would allow a merge join along the whole index. While the
 /// table is empty, a merge join is the cheapest plan, and the plan stays in use for seconds while the table grows.
-pub(crate) fn same_as(column: &str, wanted: &str, is_first: bool) -> String {
-    if is_first { format!("{column} = ANY(ARRAY[{wanted}])") } else { format!("{column} = {wanted}") }
+pub(crate) fn same_as(column: &str, element: &str, is_first: bool) -> String {
+    if is_first { format!("{column} = ANY(ARRAY[{element}])") } else { format!("{column} = {element}") }
 }
 
 fn join(separator: &str, parts: impl Iterator<Item = String>) -> String {

@@ -50,7 +50,7 @@ impl Engine for Sqlite {
         Ok(true)
     }
 
-    fn questions<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], _lock: bool) -> Vec<Query<'k>> {
+    fn lookup_queries<'k>(&self, lookup: &'k Lookup, keys: &'k [Vec<String>], _lock: bool) -> Vec<Query<'k>> {
         let question = |key: &'k Vec<String>| {
             key.iter().fold(Query::new(lookup.single()), |query, part| query.bind(part.as_str()))
         };

@@ -43,25 +43,26 @@ static ENDPOINT: LazyLock<String> = LazyLock::new(|| {
 const IN_FLIGHT: &str = "SELECT count(*), 0 FROM pending_deliveries WHERE endpoint_id = ? AND lease_until > ?";
 const DUE: &str = "SELECT account_id, id, due_at FROM pending_deliveries WHERE endpoint_id = ? AND epoch = ? AND due_at <= ? \
      ORDER BY due_at LIMIT ?";
-const TAKE: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ?, fence = fence + 1, resend_requested = FALSE \
+const CLAIM: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = ?, fence = fence + 1, resend_requested = FALSE \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";
-const TAKEN: &str = concat!(
+const CLAIMED_ROW: &str = concat!(
     claimed_text!("pending_deliveries", "t.due_at, 0"),
     " WHERE t.account_id = ? AND t.endpoint_id = ? AND t.id = ?"
 );
 
-const LOG: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
+const INSERT_ATTEMPT: &str = "INSERT INTO delivery_attempts (account_id, delivery_id, fence, at, status_code, duration_ms, error, response_body) \
      SELECT account_id, id, ?, ?, ?, ?, ?, ? FROM deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? ON CONFLICT DO NOTHING";
 /// Selects a delivery whose claim is still valid. The two columns are flags: 1 if a resend was requested, and 1 if the queue has not ended.
-const STANDING: &str = "SELECT CAST(p.resend_requested AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
+const VALID_CLAIM: &str = "SELECT CAST(p.resend_requested AS BIGINT), CAST(w.id IS NOT NULL AS BIGINT) FROM pending_deliveries AS p LEFT JOIN webhook_endpoints AS w \
      ON w.account_id = p.account_id AND w.id = p.endpoint_id AND w.epoch = p.epoch AND w.state IN ('active', 'inactive') \
      WHERE p.account_id = ? AND p.endpoint_id = ? AND p.id = ? AND p.fence = ? AND p.lease_until IS NOT NULL";
-const LATER: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = tries + 1 WHERE account_id = ? AND endpoint_id = ? AND id = ?";
-const AGAIN: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = 0, resend_requested = FALSE \
+const RETRY_LATER: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = tries + 1 WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const RESTART: &str = "UPDATE pending_deliveries SET due_at = ?, lease_until = NULL, tries = 0, resend_requested = FALSE \
      WHERE account_id = ? AND endpoint_id = ? AND id = ?";
-const OVER: &str =
+const DEQUEUE: &str =
     "DELETE FROM pending_deliveries WHERE account_id = ? AND endpoint_id = ? AND id = ? RETURNING id, id, fence";
-const CLOSE: &str = "UPDATE deliveries SET status = ?, fence = ? WHERE account_id = ? AND endpoint_id = ? AND id = ?";
+const SET_STATUS: &str =
+    "UPDATE deliveries SET status = ?, fence = ? WHERE account_id = ? AND endpoint_id = ? AND id = ?";
 
 /// A due delivery that may be claimed: its rank, its due time, and its key. The rank is the number of deliveries to the endpoint that are
 /// in flight, plus the number of earlier candidates of the same queue.
@@ -95,9 +96,9 @@ impl QueueEngine for Sqlite {
         candidates.sort_unstable_by(|(_, one, name), (_, other, other_name)| (one, name).cmp(&(other, other_name)));
         let mut rows = Vec::with_capacity(candidates.len());
         for (_, _, name) in &candidates {
-            let take = Query::new(TAKE).bind(claim.lease_until).bind(claim.lease_until);
-            session.execute(&named(take, name))?;
-            rows.extend(session.load(&named(Query::new(TAKEN), name))?);
+            let update = Query::new(CLAIM).bind(claim.lease_until).bind(claim.lease_until);
+            session.execute(&named(update, name))?;
+            rows.extend(session.load(&named(Query::new(CLAIMED_ROW), name))?);
         }
         Ok(assemble(rows, &endpoints))
     }
@@ -107,13 +108,13 @@ impl QueueEngine for Sqlite {
     }
 
     fn finish(&self, session: &mut dyn Session, outcomes: &[Outcome<'_>]) -> Result<Vec<usize>, Fault> {
-        let mut standing = Vec::new();
+        let mut applied = Vec::new();
         for (place, outcome) in outcomes.iter().enumerate() {
             if finish_one(session, outcome)? {
-                standing.push(place);
+                applied.push(place);
             }
         }
-        Ok(standing)
+        Ok(applied)
     }
 
     fn cancel(&self, session: &mut dyn Session, stale: &[EndpointQueue], limit: u32) -> Result<u64, Fault> {
@@ -154,7 +155,7 @@ fn due(session: &mut dyn Session, claim: &DeliveryClaim, queue: EndpointQueue) -
 fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, Fault> {
     let (finished, attempt) = (outcome.finished, &outcome.finished.attempt);
     let name = [finished.key.account.to_string(), finished.key.endpoint.to_string(), finished.key.id.to_string()];
-    let log = Query::new(LOG)
+    let log = Query::new(INSERT_ATTEMPT)
         .bind(finished.fence)
         .bind(attempt.at)
         .bind(attempt.status_code.map(i64::from))
@@ -162,17 +163,17 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
         .bind(attempt.error.as_deref())
         .bind(attempt.response_body.as_deref());
     session.execute(&named(log, &name))?;
-    let standing = named(Query::new(STANDING), &name).bind(finished.fence);
-    let Some((resend_requested, served)) = session.load(&standing)?.pop() else { return Ok(false) };
+    let valid_claim = named(Query::new(VALID_CLAIM), &name).bind(finished.fence);
+    let Some((resend_requested, served)) = session.load(&valid_claim)?.pop() else { return Ok(false) };
     match (outcome.due_at, served, resend_requested) {
         // The queue has ended, so queries already show the delivery as cancelled.
         (_, 0, _) => close(session, &name, DeliveryStatus::Cancelled)?,
         (None, _, 0) => close(session, &name, outcome.status)?,
         (Some(due_at), _, 0) => {
-            session.execute(&named(Query::new(LATER).bind(due_at), &name))?;
+            session.execute(&named(Query::new(RETRY_LATER).bind(due_at), &name))?;
         }
         (_, _, _) => {
-            session.execute(&named(Query::new(AGAIN).bind(attempt.ended_at()), &name))?;
+            session.execute(&named(Query::new(RESTART).bind(attempt.ended_at()), &name))?;
         }
     }
     Ok(true)
@@ -180,8 +181,8 @@ fn finish_one(session: &mut dyn Session, outcome: &Outcome<'_>) -> Result<bool, 
 
 /// Ends the delivery and removes it from the queue.
 fn close(session: &mut dyn Session, name: &[String; 3], status: DeliveryStatus) -> Result<(), Fault> {
-    for (_, _, fence) in session.load::<(String, String, i64)>(&named(Query::new(OVER), name))? {
-        session.execute(&named(Query::new(CLOSE).bind(status.as_str()).bind(fence), name))?;
+    for (_, _, fence) in session.load::<(String, String, i64)>(&named(Query::new(DEQUEUE), name))? {
+        session.execute(&named(Query::new(SET_STATUS).bind(status.as_str()).bind(fence), name))?;
     }
     Ok(())
 }
@@ -255,7 +256,18 @@ mod tests {
                 "SEARCH pending_deliveries USING COVERING INDEX pending_deliveries_leased (endpoint_id=? AND lease_until>?)"
             ]
         );
-        for text in [TAKE, TAKEN, STANDING, LATER, AGAIN, OVER, CLOSE, LOG, ENDPOINT.as_str(), STALE] {
+        for text in [
+            CLAIM,
+            CLAIMED_ROW,
+            VALID_CLAIM,
+            RETRY_LATER,
+            RESTART,
+            DEQUEUE,
+            SET_STATUS,
+            INSERT_ATTEMPT,
+            ENDPOINT.as_str(),
+            STALE,
+        ] {
             steps(&mut planner, text);
         }
     }

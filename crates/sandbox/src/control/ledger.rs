@@ -190,7 +190,7 @@ pub fn of(psp: &Psp) -> Ledger {
         })
     });
     let (rejected, sent) = sends(books).into_iter().partition(|item| item.status == SendStatus::Failed);
-    let NotificationTotals { delivered, abandoned, due: _ } = books.notification_totals();
+    let NotificationTotals { delivered, abandoned, created: _ } = books.notification_totals();
     Ledger {
         now: psp.clock.now(),
         balance: books.funds().balance(),

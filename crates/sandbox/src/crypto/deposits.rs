@@ -16,8 +16,8 @@ use super::{
     },
 };
 use crate::{
-    dice,
     psp::{Psp, Store, StoreError},
+    random_ids,
     state::change::Change,
 };
 
@@ -129,23 +129,24 @@ impl Psp {
             estimate_until: later(RATE_TIME),
             valid_until: later(life),
             settles_at: None,
-            doom: None,
+            forced_status: None,
         };
         let created = CryptoChange { payments: vec![payment.clone()], ..CryptoChange::default() };
         store.commit(Change::Crypto(Box::new(created)))?;
         drop(store);
         self.settlement_wakeup.notify_one();
         if let Some(case) = order.case {
-            self.play(&payment, case)?;
+            self.make_requested_deposit(&payment, case)?;
         }
         Ok(payment)
     }
 
-    fn play(&self, payment: &Payment, case: Case) -> Result<(), CryptoError> {
+    /// Makes the deposit that the creation of a payment requested.
+    fn make_requested_deposit(&self, payment: &Payment, case: Case) -> Result<(), CryptoError> {
         let half = &payment.terms.pay_amount * &Amount::constant("0.5");
         let amount = (case == Case::PartiallyPaid).then_some(half);
-        let doom = (case == Case::Failed).then_some(PaymentStatus::Failed);
-        self.arrive(payment.id, Deposit { amount, ..Deposit::default() }, doom).map(|_| ())
+        let forced_status = (case == Case::Failed).then_some(PaymentStatus::Failed);
+        self.record_deposit(payment.id, Deposit { amount, ..Deposit::default() }, forced_status).map(|_| ())
     }
 
     /// Makes a deposit to a payment's address. The first deposit in the payment's coin belongs to the payment if it arrives before the
@@ -156,19 +157,26 @@ impl Psp {
     /// 404 for an unknown payment, 500 if the change cannot be recorded.
     pub fn deposit(&self, payment_id: u64, deposit: Deposit) -> Result<Payment, CryptoError> {
         self.settle_due()?;
-        self.arrive(payment_id, deposit, None)
+        self.record_deposit(payment_id, deposit, None)
     }
 
-    fn arrive(&self, payment_id: u64, deposit: Deposit, doom: Option<PaymentStatus>) -> Result<Payment, CryptoError> {
+    /// Records a deposit and its transaction on the chain. With `forced_status`, the deposit ends with that status, regardless of its
+    /// amount.
+    fn record_deposit(
+        &self,
+        payment_id: u64,
+        deposit: Deposit,
+        forced_status: Option<PaymentStatus>,
+    ) -> Result<Payment, CryptoError> {
         let now = self.clock.now();
-        let hash = || dice::hex().map_err(StoreError::from);
+        let hash = || random_ids::hex().map_err(StoreError::from);
         let payin_hash = format!("{}{}", hash()?, hash()?);
         let settings = self.crypto.settings();
         let mut store = self.write();
         let paid = store.books().crypto().payments().get(&payment_id);
         let mut paid = paid.ok_or_else(|| CryptoError::not_found("Payment"))?.clone();
         let other_coin = deposit.coin.filter(|coin| *coin.code != *paid.terms.pay_currency);
-        let takes = match paid.status {
+        let accepts_deposit = match paid.status {
             PaymentStatus::Waiting => true,
             PaymentStatus::Expired => settings.late_deposits == LateDeposits::Original,
             PaymentStatus::Confirming
@@ -180,17 +188,17 @@ impl Psp {
             | PaymentStatus::Refunded => false,
         };
         let mut change = CryptoChange::default();
-        let mut target = if takes && other_coin.is_none() {
+        let mut target = if accepts_deposit && other_coin.is_none() {
             paid
         } else {
-            let child = self.child(&paid, other_coin, self.next_id(&store), now);
+            let child = self.new_child(&paid, other_coin, self.next_id(&store), now);
             paid.children.push(child.id);
             change.payments.push(paid);
             child
         };
         target.actually_paid = deposit.amount.unwrap_or_else(|| target.terms.pay_amount.clone());
         target.payin_hash = Some(payin_hash.into());
-        target.doom = doom.or(target.doom);
+        target.forced_status = forced_status.or(target.forced_status);
         let is_held = deposit.hold || settings.hold_deposits;
         let settles_at = now.saturating_add(self.payout_settles_after).unwrap_or(Timestamp::MAX);
         target.settles_at = (!is_held).then_some(settles_at);
@@ -204,7 +212,7 @@ impl Psp {
 
     /// Returns a new child of `paid`, for a deposit that does not belong to `paid` itself. With `other_coin`, the child's amount to pay is
     /// computed at the current rate.
-    fn child(&self, paid: &Payment, other_coin: Option<&'static Coin>, id: u64, now: Timestamp) -> Payment {
+    fn new_child(&self, paid: &Payment, other_coin: Option<&'static Coin>, id: u64, now: Timestamp) -> Payment {
         let mut terms = paid.terms.clone();
         if let Some(coin) = other_coin {
             let price = self.crypto.market.convert(&terms.price_amount, &terms.price_currency, coin.code);
@@ -226,7 +234,7 @@ impl Psp {
             updated_at: now,
             settles_at: None,
             // A deposit of the wrong asset ends as `finished`, regardless of its amount.
-            doom: other_coin.map(|_| PaymentStatus::Finished),
+            forced_status: other_coin.map(|_| PaymentStatus::Finished),
             ..paid.clone()
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::state::payout::WithdrawalEnd;
+use super::state::payout::WithdrawalOutcome;
 
 /// The default life of a JWT in seconds: five minutes.
 const JWT_TTL_S: u32 = 300;
@@ -65,8 +65,9 @@ pub struct Settings {
     pub hold_deposits: bool,
     /// The milliseconds from the verification of a withdrawal to its outcome; `None`: as long as a sent Pix stays `EM_PROCESSAMENTO`.
     pub withdrawal_takes_ms: Option<u32>,
-    /// The outcome of withdrawals that are verified from now on.
-    pub withdrawal_fate: WithdrawalEnd,
+    /// `withdrawal_fate`: the outcome of withdrawals that are verified from now on.
+    #[serde(rename = "withdrawal_fate")]
+    pub withdrawal_outcome: WithdrawalOutcome,
     /// `false`: requests to payout endpoints are answered 403, as the real API does if the client's IP address is not allowed.
     pub payouts_allowed: bool,
     /// `false`: requests for the minimum of a withdrawal are answered 403, as for accounts without this feature.
@@ -92,7 +93,7 @@ impl Default for Settings {
             late_deposits: LateDeposits::default(),
             hold_deposits: false,
             withdrawal_takes_ms: None,
-            withdrawal_fate: WithdrawalEnd::default(),
+            withdrawal_outcome: WithdrawalOutcome::default(),
             payouts_allowed: true,
             payout_minimum_allowed: true,
             totp_once: true,

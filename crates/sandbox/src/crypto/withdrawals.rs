@@ -11,13 +11,13 @@ use super::{
     ipn,
     state::{
         CryptoChange,
-        payout::{Batch, MAX_VERIFICATIONS, Withdrawal, WithdrawalEnd, WithdrawalStatus},
+        payout::{Batch, MAX_VERIFICATIONS, Withdrawal, WithdrawalOutcome, WithdrawalStatus},
     },
     totp,
 };
 use crate::{
-    dice,
     psp::{Psp, Store, StoreError},
+    random_ids,
     state::change::Change,
 };
 
@@ -92,7 +92,7 @@ impl Psp {
                 error: None,
                 requested_at: None,
                 updated_at: None,
-                fate: WithdrawalEnd::default(),
+                outcome: WithdrawalOutcome::default(),
                 settles_at: None,
             });
         }
@@ -138,12 +138,12 @@ impl Psp {
         }
         batch.verified_at = Some(now);
         let mut change = CryptoChange::default();
-        let takes = settings.withdrawal_takes_ms.map(|ms| SignedDuration::from_millis(ms.into()));
-        let settles_at = now.saturating_add(takes.unwrap_or(self.payout_settles_after)).unwrap_or(Timestamp::MAX);
+        let delay = settings.withdrawal_takes_ms.map(|ms| SignedDuration::from_millis(ms.into()));
+        let settles_at = now.saturating_add(delay.unwrap_or(self.payout_settles_after)).unwrap_or(Timestamp::MAX);
         for position in 0..batch.withdrawals.len() {
             let withdrawal = batch.withdrawals.get_mut(position);
             let Some(withdrawal) = withdrawal.filter(|one| one.status == WithdrawalStatus::Creating) else { continue };
-            withdrawal.fate = settings.withdrawal_fate;
+            withdrawal.outcome = settings.withdrawal_outcome;
             withdrawal.settles_at = Some(settles_at);
             withdrawal.requested_at = Some(now);
             for status in [WithdrawalStatus::Waiting, WithdrawalStatus::Processing] {
@@ -171,14 +171,14 @@ impl Psp {
         true
     }
 
-    /// Moves a withdrawal to the outcome `fate` at the tester's request, and returns its batch. With [`WithdrawalEnd::Stay`], a verified
+    /// Moves a withdrawal to `outcome` at the tester's request, and returns its batch. With [`WithdrawalOutcome::Stay`], a verified
     /// withdrawal keeps its status until the tester moves it. A `FAILED` withdrawal may still be finished or rejected. If `id` is the id of
     /// a batch, its first withdrawal is moved.
     ///
     /// # Errors
     /// - 404 for an unknown id.
-    /// - 400 for a withdrawal that is finished or rejected, and for [`WithdrawalEnd::Finish`] before the verification.
-    pub fn move_withdrawal(&self, id: u64, fate: WithdrawalEnd) -> Result<Batch, CryptoError> {
+    /// - 400 for a withdrawal that is finished or rejected, and for [`WithdrawalOutcome::Finish`] before the verification.
+    pub fn move_withdrawal(&self, id: u64, outcome: WithdrawalOutcome) -> Result<Batch, CryptoError> {
         self.settle_due()?;
         let now = self.clock.now();
         let mut store = self.write();
@@ -187,19 +187,19 @@ impl Psp {
         let position = batch.withdrawals.iter().position(|withdrawal| withdrawal.id == id).unwrap_or(0);
         let withdrawal = batch.withdrawals.get_mut(position).ok_or_else(|| CryptoError::not_found("Payout"))?;
         let status = withdrawal.status;
-        withdrawal.fate = fate;
-        let steps: &[WithdrawalStatus] = match (fate, status) {
+        withdrawal.outcome = outcome;
+        let steps: &[WithdrawalStatus] = match (outcome, status) {
             (_, WithdrawalStatus::Finished | WithdrawalStatus::Rejected | WithdrawalStatus::Cancelled) => {
                 return Err(CryptoError::bad_request("the withdrawal is final"));
             }
-            (WithdrawalEnd::Stay, _) => &[],
-            (WithdrawalEnd::Finish, WithdrawalStatus::Creating) => {
+            (WithdrawalOutcome::Stay, _) => &[],
+            (WithdrawalOutcome::Finish, WithdrawalStatus::Creating) => {
                 return Err(CryptoError::bad_request("the withdrawal is not verified"));
             }
-            (WithdrawalEnd::Finish, WithdrawalStatus::Sending) => &[WithdrawalStatus::Finished],
-            (WithdrawalEnd::Finish, _) => &[WithdrawalStatus::Sending, WithdrawalStatus::Finished],
-            (WithdrawalEnd::Reject, _) => &[WithdrawalStatus::Rejected],
-            (WithdrawalEnd::Fail, _) => &[WithdrawalStatus::Failed],
+            (WithdrawalOutcome::Finish, WithdrawalStatus::Sending) => &[WithdrawalStatus::Finished],
+            (WithdrawalOutcome::Finish, _) => &[WithdrawalStatus::Sending, WithdrawalStatus::Finished],
+            (WithdrawalOutcome::Reject, _) => &[WithdrawalStatus::Rejected],
+            (WithdrawalOutcome::Fail, _) => &[WithdrawalStatus::Failed],
         };
         let mut change = CryptoChange::default();
         for status in steps {
@@ -240,7 +240,7 @@ fn enter(
     match status {
         WithdrawalStatus::Sending => {
             withdrawal.error = None;
-            withdrawal.hash = Some(format!("{}{}", dice::hex()?, dice::hex()?).into());
+            withdrawal.hash = Some(format!("{}{}", random_ids::hex()?, random_ids::hex()?).into());
         }
         WithdrawalStatus::Rejected | WithdrawalStatus::Cancelled => {
             withdrawal.error = Some("Rejected by the processor".into());

@@ -48,7 +48,7 @@ pub async fn translate(response: ServiceResponse<BoxBody>, dialect: &Dialect) ->
         each_instant(&mut answer.body, &local);
     }
     if let Some(defect) = dialect.defect {
-        answer.spoil(defect);
+        answer.add_defect(defect);
     }
     let is_html = dialect.defect == Some(Defect::HtmlProblem) && answer.status.is_client_error();
     let bytes = match (is_html, answer.body.is_null()) {
@@ -75,7 +75,7 @@ impl Answer<'_> {
     }
 
     /// Adds the defect to the answer, if the defect concerns this answer.
-    fn spoil(&mut self, defect: Defect) {
+    fn add_defect(&mut self, defect: Defect) {
         let is_charge = self.is_charge() && self.status.is_success();
         let is_return = self.path.contains("/devolucao/");
         match defect {
@@ -85,7 +85,7 @@ impl Answer<'_> {
                 let calendar = self.body.get_mut("calendario").and_then(Value::as_object_mut);
                 calendar.and_then(|calendar| calendar.remove("criacao"));
             }
-            Defect::WrongDateFormat => each_instant(&mut self.body, &spoken),
+            Defect::WrongDateFormat => each_instant(&mut self.body, &day_first),
             Defect::NumberForText => each_amount(&mut self.body),
             Defect::OtherTxid if is_charge => self.set("txid", json!("z".repeat(32))),
             Defect::OtherAmount if is_charge => self.set("valor", json!({ "original": "99.99" })),
@@ -181,6 +181,6 @@ fn local(at: Timestamp) -> String {
 }
 
 /// Returns an instant in the form `DD/MM/YYYY hh:mm:ss`.
-fn spoken(at: Timestamp) -> String {
+fn day_first(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%d/%m/%Y %H:%M:%S").to_string()
 }

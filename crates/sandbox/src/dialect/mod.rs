@@ -130,7 +130,7 @@ pub async fn translate(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let dialect = request.app_data::<Shared>().map(|psp: &web::Data<std::sync::Arc<Psp>>| psp.dialects.current());
     let dialect = dialect.unwrap_or_default();
-    if dialect == Dialect::default() || request::is_of_another_system(request.path()) {
+    if dialect == Dialect::default() || request::is_outside_api_pix(request.path()) {
         return Ok(next.call(request).await?.map_into_boxed_body());
     }
     if let Err(problem) = request::translate(&mut request, &dialect).await {

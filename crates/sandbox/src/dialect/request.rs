@@ -20,11 +20,11 @@ const TOKEN_PATH: &str = "/oauth/token";
 /// The path of the API of this institution.
 const API_PATH: &str = "/v2";
 /// The beginnings of the paths that no dialect changes: the control interface, the other APIs, and the payloads of charges (`/qr/`).
-const OTHERS: [&str; 5] = ["/sandbox/", "/woovi/", "/v1/", "/olinda/", "/qr/"];
+const UNCHANGED_PATHS: [&str; 5] = ["/sandbox/", "/woovi/", "/v1/", "/olinda/", "/qr/"];
 
 /// Returns whether the path is outside of the API Pix, so that no dialect changes the request.
-pub fn is_of_another_system(path: &str) -> bool {
-    OTHERS.iter().any(|beginning| path.starts_with(beginning))
+pub fn is_outside_api_pix(path: &str) -> bool {
+    UNCHANGED_PATHS.iter().any(|beginning| path.starts_with(beginning))
 }
 
 /// Changes a request of the dialect into one of this institution.

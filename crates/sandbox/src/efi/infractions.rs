@@ -30,7 +30,7 @@ pub const PATH_PART: &str = "/gn/infracoes";
 const MAX_TEXT: usize = 4_000;
 
 /// The only accepted value of `analise`: the receiver rejects the dispute. Efí's newest clients send no other value.
-const DISAGREES: &str = "rejeitado";
+const DISPUTE_REJECTED: &str = "rejeitado";
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -106,8 +106,8 @@ fn read(body: Value) -> Result<Box<str>, Problem> {
     let mut findings = Findings::default();
     let text = Object::open("body", body, &mut findings).and_then(|mut object| {
         let analysis = object.require("analise", &mut findings);
-        if let Some(analysis) = analysis.filter(|value| value.as_str() != Some(DISAGREES)) {
-            findings.add("body.analise", format!("must be {DISAGREES}"), &shown(&analysis));
+        if let Some(analysis) = analysis.filter(|value| value.as_str() != Some(DISPUTE_REJECTED)) {
+            findings.add("body.analise", format!("must be {DISPUTE_REJECTED}"), &shown(&analysis));
         }
         let text = object.require("justificativa", &mut findings);
         let text = text.and_then(|value| fields::text("body.justificativa", value, MAX_TEXT, &mut findings));

@@ -43,7 +43,7 @@ pub async fn put(
         let message = "the key in pagador.chave has no webhook: register one with PUT /v2/webhook/{chave}";
         return Err(Refusal::named(StatusCode::BAD_REQUEST, "chave_invalida", message));
     }
-    let loses_reply = recipients::manner_of(&wanted.key).loses_reply;
+    let loses_reply = recipients::behavior_of(&wanted.key).loses_reply;
     let sent = psp.request_send(wanted).map_err(|error| match error {
         SendError::IdTaken => {
             psp.requests.count(Operation::SendDuplicate);
@@ -56,7 +56,7 @@ pub async fn put(
         SendError::Id(_) => Refusal::application_error(error.to_string()),
     })?;
     if loses_reply {
-        faults::cut(&request);
+        faults::close_connection(&request);
     }
     json(StatusCode::CREATED, &views::accepted(&sent))
 }

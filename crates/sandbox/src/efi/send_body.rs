@@ -46,7 +46,7 @@ pub fn read(id: &str, body: Value, own_key: &str) -> Result<SendRequest, Refusal
         findings.add("pattern", ".params.idEnvio", "must match ^[a-zA-Z0-9]{1,35}$");
     }
     let shape = shape(body, &mut findings);
-    understood(id, findings.conclude(shape)?, own_key)
+    to_request(id, findings.conclude(shape)?, own_key)
 }
 
 fn shape(body: Value, findings: &mut Findings) -> Option<Shape> {
@@ -89,7 +89,8 @@ fn recipient(value: Value, findings: &mut Findings) -> Option<Recipient> {
     Some(Recipient { key: key?, cpf, cnpj })
 }
 
-fn understood(id: &str, shape: Shape, own_key: &str) -> Result<SendRequest, Refusal> {
+/// Checks the amount, the documents and the keys of a body that follows the schema.
+fn to_request(id: &str, shape: Shape, own_key: &str) -> Result<SendRequest, Refusal> {
     let invalid = |message: &str| Refusal::named(StatusCode::BAD_REQUEST, "valor_invalido", message);
     if !shape.amount.is_positive() {
         return Err(invalid("the field valor must be above zero"));

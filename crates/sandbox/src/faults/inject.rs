@@ -76,14 +76,14 @@ pub async fn inject(
         }
         FaultMode::Hang => {
             tokio::time::sleep(MAX_LATENCY).await;
-            cut(request.request());
+            close_connection(request.request());
             return Ok(request.into_response(HttpResponse::GatewayTimeout().force_close().finish()));
         }
         FaultMode::Html => return Ok(request.into_response(HttpResponse::Ok().content_type("text/html").body(HTML))),
         FaultMode::DropReply | FaultMode::LateReply | FaultMode::ErrorAfter if only_reads => {}
         FaultMode::DropReply => {
             let response = next.call(request).await?.map_into_boxed_body();
-            cut(response.request());
+            close_connection(response.request());
             return Ok(response);
         }
         FaultMode::LateReply => {
@@ -133,7 +133,7 @@ fn error(path: &str) -> HttpResponse {
 }
 
 /// Closes the connection of a request, so that the client receives no answer.
-pub fn cut(request: &HttpRequest) {
+pub fn close_connection(request: &HttpRequest) {
     if let Some(Connection(socket)) = request.conn_data::<Connection>()
         // The call fails only if the client closed the connection first, which has the same effect.
         && let Err(error) = socket.shutdown(Shutdown::Both)

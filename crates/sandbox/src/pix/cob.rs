@@ -17,8 +17,8 @@ use super::{
     views::{self, CobView},
 };
 use crate::{
-    dice,
     psp::{Psp, StoreError},
+    random_ids,
     requests::Operation,
     state::{
         change::Change,
@@ -52,14 +52,14 @@ pub async fn put(
 pub async fn post(request: HttpRequest, payload: web::Payload, psp: Shared) -> Result<HttpResponse, Problem> {
     admit(&psp, &request, Scope::CobWrite, Operation::CobCreate)?;
     let body = body::json(&request, payload, Kind::CobInvalidOperation).await?;
-    let txid = dice::hex().map_err(StoreError::from)?;
+    let txid = random_ids::hex().map_err(StoreError::from)?;
     create(&psp, &txid, body)
 }
 
 fn create(psp: &Psp, txid: &str, body: Value) -> Result<HttpResponse, Problem> {
     let locations = Locations { own: None, count: psp.read().books().cob_count() };
     let terms = cob_body::solicited(body, &psp.identity.pix_key, locations)?;
-    let location = LocationToken(u128::from_be_bytes(dice::bytes().map_err(StoreError::from)?));
+    let location = LocationToken(u128::from_be_bytes(random_ids::bytes().map_err(StoreError::from)?));
     let mut store = psp.write();
     if store.books().find_cob(txid).is_some() {
         psp.requests.count(Operation::CobDuplicate);
@@ -137,7 +137,7 @@ struct Filter {
 }
 
 impl Filter {
-    fn takes(&self, cob: &Cob) -> bool {
+    fn matches(&self, cob: &Cob) -> bool {
         debtor_matches(cob.terms.debtor.as_deref(), self.cpf.as_deref(), self.cnpj.as_deref())
             // `locationPresente=false` matches no charge, because every charge of this institution has a location.
             && self.has_location != Some(false)
@@ -192,7 +192,7 @@ pub async fn list(request: HttpRequest, psp: Shared) -> Result<HttpResponse, Pro
     psp.settle_due()?;
     let store = psp.read();
     let books = store.books();
-    let matching = books.cobs_between(filter.period.from.0, filter.period.to.0).filter(|(_, cob)| filter.takes(cob));
+    let matching = books.cobs_between(filter.period.from.0, filter.period.to.0).filter(|(_, cob)| filter.matches(cob));
     let (cobs, paging) = page.cut(matching);
     let cobs = cobs.into_iter().filter_map(|cob| views::complete(&psp, books, cob, None)).collect();
     let parametros = Parameters {

@@ -18,7 +18,7 @@ use super::{
     Shared, body,
     problem::{Kind, Problem},
 };
-use crate::{dice, journal::Identity, requests::Operation};
+use crate::{journal::Identity, random_ids, requests::Operation};
 
 /// The life of a token, by the simulator's clock.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(1);
@@ -165,7 +165,7 @@ pub async fn token(request: HttpRequest, payload: web::Payload, psp: Shared) -> 
         Ok(scopes) => scopes,
         Err(refusal) => return Ok(refusal.response()),
     };
-    let token = dice::hex().map_err(|error| Problem::new(Kind::InternalError, error.to_string()))?;
+    let token = random_ids::hex().map_err(|error| Problem::new(Kind::InternalError, error.to_string()))?;
     let names: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
     let answer = json!({
         "access_token": token,

@@ -41,7 +41,8 @@ pub struct Notification {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationTotals {
     /// All callbacks so far. Callbacks are numbered from 0, so this count is also the number of the next callback.
-    pub due: u64,
+    #[serde(rename = "due")]
+    pub created: u64,
     /// Callbacks that were answered 2xx.
     pub delivered: u64,
     /// Callbacks that were abandoned after the last attempt, or dropped because too many were waiting.
@@ -182,4 +183,52 @@ pub enum Change {
     Woovi(Box<WooviChange>),
     /// Snapshots only: the callbacks' totals.
     NotificationTotals(NotificationTotals),
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Some fields have other names in the journal than in the code, because old journals must stay readable.
+    #[test]
+    fn journal_lines_keep_their_field_names() {
+        let totals = json!({ "due": 3, "delivered": 1, "abandoned": 1 });
+        let sent = json!({
+            "send_id": "a", "end_to_end_id": "E1", "amount": "1.00", "requested_at": 0, "settles_at": 0, "requests": 1,
+            "recipient": { "key": "k", "name": "n", "document": "d" }, "doom": "no_such_account", "outcome": "processing",
+        });
+        let terms = json!({
+            "price_amount": "1", "price_currency": "usd", "pay_amount": "1", "pay_currency": "trx",
+            "outcome_currency": "trx", "order_id": null, "order_description": null, "ipn_callback_url": null,
+            "is_fixed_rate": false, "is_fee_paid_by_user": false,
+        });
+        let payment = json!({
+            "id": 1, "purchase_id": 2, "parent": null, "children": [], "terms": terms, "pay_address": "a",
+            "status": "waiting", "actually_paid": "1", "outcome": null, "payin_hash": null, "created_at": 0,
+            "updated_at": 0, "estimate_until": 0, "valid_until": 0, "settles_at": null, "doom": "failed",
+        });
+        let withdrawal = json!({
+            "id": 4, "address": "a", "currency": "trx", "amount": "1", "fee": "1", "extra_id": null,
+            "ipn_callback_url": null, "description": null, "external_id": null, "status": "CREATING", "hash": null,
+            "error": null, "requested_at": null, "updated_at": null, "fate": "reject", "settles_at": null,
+        });
+        let batch = json!({
+            "id": 3, "created_at": 0, "verified_at": null, "verifications": 0, "codes": [], "withdrawals": [withdrawal],
+        });
+        let lines = [
+            json!({ "notification_totals": totals }),
+            json!({ "send_accepted": sent }),
+            json!({ "crypto": { "payments": [payment], "batches": [batch], "waiting": [[], totals] } }),
+            json!({ "woovi": { "charge": { "names": { "txid": "t", "correlation_id": "c" } } } }),
+            json!({ "woovi": { "restored": { "evidence": {}, "webhooks": [], "owed": [], "totals": totals } } }),
+        ];
+        for line in lines {
+            let change: Change = serde_json::from_str(&line.to_string()).unwrap();
+            let written: Value = serde_json::to_value(&change).unwrap();
+            assert_eq!(written, line);
+        }
+    }
 }

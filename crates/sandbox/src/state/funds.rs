@@ -49,14 +49,14 @@ impl Funds {
     /// Subtracts the amount of a return, unless the return failed or was not covered.
     pub(super) fn refund(&mut self, refund: &Refund) {
         if refund.is_covered && !matches!(refund.outcome, RefundOutcome::Failed { .. }) {
-            self.take(refund.amount);
+            self.subtract(refund.amount);
         }
     }
 
     /// Subtracts the amount of a sent Pix, unless the Pix failed. Adds the parts that its recipient returned.
     pub(super) fn send(&mut self, sent: &Sent) {
         if !matches!(sent.outcome, SendOutcome::Failed(_)) {
-            self.take(sent.amount);
+            self.subtract(sent.amount);
         }
         for back in &sent.returns {
             self.add(back.amount);
@@ -68,7 +68,7 @@ impl Funds {
         self.balance = self.balance.checked_add(amount).unwrap_or(Money::from_centavos(i64::MAX));
     }
 
-    fn take(&mut self, amount: Money) {
+    fn subtract(&mut self, amount: Money) {
         self.balance = self.balance.checked_sub(amount).unwrap_or(Money::from_centavos(i64::MIN));
     }
 }

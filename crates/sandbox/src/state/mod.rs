@@ -228,7 +228,7 @@ impl Books {
                 let cob = self.cob_mut(&txid)?;
                 let past = std::mem::replace(&mut cob.terms, terms);
                 cob.past.push(past);
-                self.follow(&txid);
+                self.schedule_expiry_event(&txid);
             }
             Change::CobExpired { txid, created_at, expires_in_s } => {
                 let position = *self.cob_by_txid.get(&txid).ok_or(Inconsistent("the charge does not exist"))?;
@@ -237,19 +237,19 @@ impl Books {
                 self.cobs_by_creation.insert((created_at, position));
                 cob.created_at = created_at;
                 cob.terms.expires_in_s = expires_in_s;
-                self.follow(&txid);
+                self.schedule_expiry_event(&txid);
             }
             Change::Paid { payment, status, notify } => {
                 let end_to_end_id = payment.end_to_end_id.clone();
                 let txid = payment.txid.clone();
                 self.add_payment(payment)?;
                 let before = std::mem::replace(&mut self.cob_mut(&txid)?.terms.status, status);
-                self.follow(&txid);
+                self.schedule_expiry_event(&txid);
                 self.woovi.publish(Event::TransactionReceived, &Subject::Pix(end_to_end_id.clone()));
                 if before != status {
                     self.woovi.publish(Event::ChargeCompleted, &Subject::Pix(end_to_end_id.clone()));
                 }
-                self.owe(end_to_end_id, notify);
+                self.add_callback(end_to_end_id, notify);
             }
             Change::RefundRequested { end_to_end_id, refund } => self.add_refund(&end_to_end_id, refund)?,
             Change::RefundEnded { end_to_end_id, id, outcome, notify } => {
@@ -266,7 +266,7 @@ impl Books {
                 }
                 let event = if is_failed { Event::MovementFailed } else { Event::MovementConfirmed };
                 self.woovi.publish(event, &Subject::Payment(send_id));
-                self.owe(end_to_end_id, notify);
+                self.add_callback(end_to_end_id, notify);
             }
             Change::SendReturned { send_id, back, notify } => {
                 let (amount, return_id) = (back.amount, back.return_id.clone());
@@ -275,7 +275,7 @@ impl Books {
                 let subject = Subject::Returned(send_id, return_id);
                 self.woovi.publish(Event::ReturnConfirmed, &subject);
                 self.woovi.publish(Event::RefundReceived, &subject);
-                self.owe(end_to_end_id, notify);
+                self.add_callback(end_to_end_id, notify);
             }
             Change::InfractionOpened { infraction, notify } => {
                 let about = (infraction.end_to_end_id.clone(), Some(infraction.id.clone()));
@@ -283,7 +283,7 @@ impl Books {
                 let subject = Subject::Dispute(infraction.id.clone());
                 self.infractions.add(infraction)?;
                 self.woovi.publish(Event::DisputeCreated, &subject);
-                self.owe_about(about, notify);
+                self.add_callback_about(about, notify);
             }
             Change::InfractionChanged { id, step, refund, notify } => {
                 self.change_infraction(id, step, refund, notify)?;

@@ -138,9 +138,10 @@ pub struct Sent {
     /// The instant at which the Pix becomes final.
     #[serde(with = "wire::micros")]
     pub settles_at: Timestamp,
-    /// The failure that occurs at `settles_at`, if any. It is chosen at the acceptance and stored, so a restart does not change it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doom: Option<SendFailure>,
+    /// The failure that occurs at `settles_at`, if any; in the journal `doom`. It is chosen at the acceptance and stored, so a restart does
+    /// not change it.
+    #[serde(rename = "doom", default, skip_serializing_if = "Option::is_none")]
+    pub planned_failure: Option<SendFailure>,
     /// The outcome so far.
     pub outcome: SendOutcome,
     /// The returned parts, oldest first.
@@ -153,8 +154,8 @@ pub struct Sent {
 impl Sent {
     /// Returns the outcome that the Pix has from `settles_at` on.
     #[must_use]
-    pub fn destiny(&self) -> SendOutcome {
-        self.doom.map_or(SendOutcome::Settled { at: self.settles_at }, SendOutcome::Failed)
+    pub fn final_outcome(&self) -> SendOutcome {
+        self.planned_failure.map_or(SendOutcome::Settled { at: self.settles_at }, SendOutcome::Failed)
     }
 
     /// Returns the part of the amount that was not returned yet; `None` only if the amounts overflow.

@@ -79,7 +79,7 @@ impl Books {
             self.woovi.publish(Event::RefundConfirmed, &subject);
             self.woovi.publish(Event::RefundReceived, &subject);
         }
-        self.owe(end_to_end_id, notify);
+        self.add_callback(end_to_end_id, notify);
         Ok(())
     }
 
@@ -100,26 +100,27 @@ impl Books {
             // The Pix existed when the infraction was opened, and no Pix is ever removed.
             self.add_refund(&end_to_end_id, refund)?;
         }
-        self.owe_about((end_to_end_id, Some(id)), notify);
+        self.add_callback_about((end_to_end_id, Some(id)), notify);
         Ok(())
     }
 
-    pub(super) fn owe(&mut self, end_to_end_id: Arc<str>, url: Option<Arc<str>>) {
-        self.owe_about((end_to_end_id, None), url);
+    /// Queues a callback about a Pix.
+    pub(super) fn add_callback(&mut self, end_to_end_id: Arc<str>, url: Option<Arc<str>>) {
+        self.add_callback_about((end_to_end_id, None), url);
     }
 
     /// Queues a callback about a Pix, or about an infraction of it.
-    pub(super) fn owe_about(
+    pub(super) fn add_callback_about(
         &mut self,
         (end_to_end_id, infraction): (Arc<str>, Option<Arc<str>>),
         url: Option<Arc<str>>,
     ) {
         let Some(url) = url else { return };
         if self.owed.len() < MAX_OWED_NOTIFICATIONS {
-            self.owed.insert(self.totals.due, Notification { end_to_end_id, infraction, url });
+            self.owed.insert(self.totals.created, Notification { end_to_end_id, infraction, url });
         } else {
             self.totals.abandoned += 1;
         }
-        self.totals.due += 1;
+        self.totals.created += 1;
     }
 }

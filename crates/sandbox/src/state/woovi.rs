@@ -31,14 +31,14 @@ impl Books {
     /// [`Inconsistent`] if the change contradicts the state. Only a defect of the simulator causes this error.
     pub(super) fn apply_woovi(&mut self, change: WooviChange) -> Result<(), Inconsistent> {
         match change {
-            WooviChange::Charge { cob, names } => {
-                let txid = names.txid.clone();
+            WooviChange::Charge { cob, fields } => {
+                let txid = fields.txid.clone();
                 let is_new = cob.is_some();
                 if let Some(cob) = cob {
                     self.add_cob(*cob)?;
                 }
-                self.woovi.name(names)?;
-                self.follow(&txid);
+                self.woovi.add_charge_fields(fields)?;
+                self.schedule_expiry_event(&txid);
                 if is_new {
                     self.woovi.publish(Event::ChargeCreated, &Subject::Charge(txid));
                 }
@@ -67,9 +67,9 @@ impl Books {
     }
 
     /// Updates the instant at which Woovi's API publishes that the charge has expired. Called after each change of a charge.
-    pub(super) fn follow(&mut self, txid: &str) {
+    pub(super) fn schedule_expiry_event(&mut self, txid: &str) {
         if let Some(cob) = self.cob_by_txid.get(txid).and_then(|position| self.cobs.get(*position)) {
-            self.woovi.follow(cob);
+            self.woovi.schedule_expiry_event(cob);
         }
     }
 }

@@ -10,13 +10,13 @@ use super::{
     ids,
     state::{
         WooviChange,
-        charge::{ChargeNames, Customer},
+        charge::{ChargeFields, Customer},
     },
     views::charge::KIND,
 };
 use crate::{
-    dice,
     psp::{Psp, Store, StoreError},
+    random_ids,
     state::{
         Books,
         change::Change,
@@ -87,8 +87,8 @@ impl Psp {
     /// # Errors
     /// [`WooviError`] for a used `correlationID`, if `returns_existing` is `false` or the existing charge was removed.
     pub fn create_charge(&self, order: ChargeOrder) -> Result<Arc<str>, WooviError> {
-        let txid: Arc<str> = Arc::from(dice::hex().map_err(StoreError::from)?);
-        let location = LocationToken(u128::from_be_bytes(dice::bytes().map_err(StoreError::from)?));
+        let txid: Arc<str> = Arc::from(random_ids::hex().map_err(StoreError::from)?);
+        let location = LocationToken(u128::from_be_bytes(random_ids::bytes().map_err(StoreError::from)?));
         let now = self.clock.now();
         let mut store = self.write();
         if let Some((_, existing)) = store.books().find_named_cob(&order.correlation_id) {
@@ -98,7 +98,7 @@ impl Psp {
                 Err(WooviError::refused("Já existe uma cobrança com o correlationID fornecido"))
             };
         }
-        let names = ChargeNames {
+        let fields = ChargeFields {
             txid: txid.clone(),
             correlation_id: Arc::from(order.correlation_id),
             customer: order.customer,
@@ -106,14 +106,14 @@ impl Psp {
         };
         let terms = Terms {
             expires_in_s: order.expires_in_s,
-            debtor: names.customer.as_ref().and_then(debtor).map(Box::new),
+            debtor: fields.customer.as_ref().and_then(debtor).map(Box::new),
             value: Value { original: order.amount, alterable: None, withdrawal: None },
             payer_request: order.comment,
             info: order.info,
             status: CobStatus::Active,
         };
         let cob = Cob { txid: txid.clone(), created_at: now, location, terms, past: Vec::new(), payments: Vec::new() };
-        self.commit_woovi(&mut store, WooviChange::Charge { cob: Some(Box::new(cob)), names })?;
+        self.commit_woovi(&mut store, WooviChange::Charge { cob: Some(Box::new(cob)), fields })?;
         // Wakes `settle_on_time`, which computes its waiting time again, now with the new expiry.
         self.settlement_wakeup.notify_one();
         Ok(txid)

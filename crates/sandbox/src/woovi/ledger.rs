@@ -55,7 +55,7 @@ pub fn of(books: &Books) -> WooviLedger {
         removed: payment.is_removed,
         requests: payment.requests,
     });
-    let DeliveryTotals { delivered, abandoned, due: _ } = woovi.totals();
+    let DeliveryTotals { delivered, abandoned, created: _ } = woovi.totals();
     WooviLedger {
         payments: payments.collect(),
         webhooks: DeliveryCounts { owed: woovi.owed().len(), delivered, abandoned },

@@ -78,7 +78,7 @@ impl Psp {
         let request = self.read().books().woovi().find_payment(id).filter(|request| !request.is_removed).cloned();
         let request = request.ok_or_else(|| WooviError::not_found("Payment"))?;
         let key = PixKey::parse(&request.key).map_err(|error| WooviError::internal(error.to_string()))?;
-        let loses_reply = recipients::manner_of(&key).loses_reply;
+        let loses_reply = recipients::behavior_of(&key).loses_reply;
         let send = SendRequest {
             id: request.correlation_id.as_ref().into(),
             amount: request.amount,

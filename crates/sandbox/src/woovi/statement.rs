@@ -58,14 +58,14 @@ fn movements(books: &Books) -> Vec<Movement<'_>> {
     for payment in books.payments() {
         let (at, value) = (payment.paid_at, payment.amount.centavos());
         all.push(Movement { at, value, description: "Pix recebido", id: &payment.end_to_end_id });
-        let is_taken = |outcome: &RefundOutcome| !matches!(outcome, RefundOutcome::Failed { .. });
-        for refund in payment.refunds.iter().filter(|refund| refund.is_covered && is_taken(&refund.outcome)) {
+        let is_debited = |outcome: &RefundOutcome| !matches!(outcome, RefundOutcome::Failed { .. });
+        for refund in payment.refunds.iter().filter(|refund| refund.is_covered && is_debited(&refund.outcome)) {
             let (at, value) = (refund.requested_at, debit(refund.amount));
             all.push(Movement { at, value, description: "Pix devolvido", id: &refund.return_id });
         }
     }
-    let is_taken = |sent: &&Sent| !matches!(sent.outcome, SendOutcome::Failed(_));
-    for sent in books.sends().all().iter().filter(is_taken) {
+    let is_debited = |sent: &&Sent| !matches!(sent.outcome, SendOutcome::Failed(_));
+    for sent in books.sends().all().iter().filter(is_debited) {
         let (at, value) = (sent.requested_at, debit(sent.amount));
         all.push(Movement { at, value, description: "Pix enviado", id: &sent.end_to_end_id });
         for back in &sent.returns {

@@ -6,7 +6,7 @@ use cais_domain::money::Money;
 use cais_sandbox::{ControlError, Ledger, SandboxConfig};
 use serde_json::json;
 
-use crate::bed::{Bed, eventually, money, patient, prompt};
+use crate::bed::{Bed, eventually, instant_sends, money, pending_sends};
 
 const KEY: &str = "maria@example.com";
 
@@ -20,15 +20,15 @@ fn expected(opening: Money, ledger: &Ledger) -> Money {
 #[tokio::test]
 async fn every_movement_changes_the_balance() {
     let opening = money("100.00");
-    let bed = Bed::with(SandboxConfig { opening_balance: opening, ..prompt() }).await;
+    let bed = Bed::with(SandboxConfig { opening_balance: opening, ..instant_sends() }).await;
     assert_eq!(bed.balance().await, "100.00");
     let (_, e2e) = bed.paid(1, "50.00").await;
     assert_eq!(bed.balance().await, "150.00");
     assert_eq!(bed.send("a", "30.00", KEY).await.status, 201);
     assert_eq!(bed.balance().await, "120.00");
-    assert_eq!(bed.ask_refund(&e2e, "r1", "20.00").await.status, 201);
+    assert_eq!(bed.request_refund(&e2e, "r1", "20.00").await.status, 201);
     assert_eq!(bed.balance().await, "100.00", "the balance pays a return at its request");
-    assert_eq!(bed.ask_refund(&e2e, "r2", "10.00").await.status, 201);
+    assert_eq!(bed.request_refund(&e2e, "r2", "10.00").await.status, 201);
     bed.control.fail_refund(&e2e, "r2").unwrap();
     assert_eq!(bed.balance().await, "100.00", "the money of the failed return is back");
     bed.send("b", "100.00", "slow@sandbox.cais").await;
@@ -41,7 +41,7 @@ async fn every_movement_changes_the_balance() {
 
 #[tokio::test]
 async fn send_beyond_balance_is_refused_and_its_id_stays_free() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let set = bed.put("/sandbox/saldo", &json!({ "saldo": "12.34" })).await;
     assert_eq!((set.status, set.body), (200, json!({ "saldo": "12.34" })));
     let refused = bed.send("a", "12.35", KEY).await;
@@ -57,7 +57,7 @@ async fn send_beyond_balance_is_refused_and_its_id_stays_free() {
 
 #[tokio::test]
 async fn failed_send_returns_its_money() {
-    let bed = Bed::with(patient()).await;
+    let bed = Bed::with(pending_sends()).await;
     bed.control.set_balance(money("1.00")).unwrap();
     assert_eq!(bed.send("a", "1.00", "fail@sandbox.cais").await.status, 201);
     assert_eq!(bed.send("b", "1.00", KEY).await.status, 422);
@@ -69,12 +69,12 @@ async fn failed_send_returns_its_money() {
 
 #[tokio::test]
 async fn return_beyond_balance_fails_when_due() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     bed.control.set_balance(money("3.00")).unwrap();
-    let asked = bed.ask_refund(&e2e, "r1", "4.00").await;
-    assert_eq!((asked.status, &asked.body["status"]), (201, &json!("EM_PROCESSAMENTO")));
-    assert_eq!(bed.ask_refund(&e2e, "r2", "3.00").await.status, 201);
+    let requested = bed.request_refund(&e2e, "r1", "4.00").await;
+    assert_eq!((requested.status, &requested.body["status"]), (201, &json!("EM_PROCESSAMENTO")));
+    assert_eq!(bed.request_refund(&e2e, "r2", "3.00").await.status, 201);
     assert_eq!(bed.balance().await, "0.00");
     bed.control.set_clock_offset(2).unwrap();
     let failed = bed.get(&format!("/v2/pix/{e2e}/devolucao/r1")).await.body;
@@ -84,7 +84,7 @@ async fn return_beyond_balance_fails_when_due() {
 }
 
 /// Counts the statuses of sends that begin at the same time.
-async fn storm(bed: &Bed, ids: impl Iterator<Item = String>) -> BTreeMap<u16, usize> {
+async fn send_concurrently(bed: &Bed, ids: impl Iterator<Item = String>) -> BTreeMap<u16, usize> {
     let mut requests = tokio::task::JoinSet::new();
     for id in ids {
         let request = bed.client.put(bed.url(&format!("/v3/gn/pix/{id}"))).bearer_auth(&bed.token);
@@ -102,7 +102,7 @@ async fn storm(bed: &Bed, ids: impl Iterator<Item = String>) -> BTreeMap<u16, us
 async fn concurrent_sends_never_overdraw() {
     let bed = Bed::with(SandboxConfig { workers: 4, ..SandboxConfig::default() }).await;
     bed.control.set_balance(money("5.99")).unwrap();
-    let statuses = storm(&bed, (0..64).map(|number| format!("send{number}"))).await;
+    let statuses = send_concurrently(&bed, (0..64).map(|number| format!("send{number}"))).await;
     assert_eq!(statuses, BTreeMap::from([(201, 5), (422, 59)]));
     assert_eq!(bed.balance().await, "0.99");
     let settled = async || {
@@ -116,7 +116,7 @@ async fn concurrent_sends_never_overdraw() {
 #[tokio::test]
 async fn concurrent_sends_with_one_id_send_once() {
     let bed = Bed::with(SandboxConfig { workers: 4, ..SandboxConfig::default() }).await;
-    let statuses = storm(&bed, (0..64).map(|_| "same".to_owned())).await;
+    let statuses = send_concurrently(&bed, (0..64).map(|_| "same".to_owned())).await;
     assert_eq!(statuses, BTreeMap::from([(201, 1), (409, 63)]));
     let sent = bed.control.ledger().unwrap().sent;
     assert_eq!((sent.count, sent.items[0].effects, sent.items[0].requests), (1, 1, 64));

@@ -98,7 +98,7 @@ impl Bed {
     }
 
     /// Sends a request. An answer that no fault made must fit the schema, and so must an accepted request.
-    async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+    async fn request(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
         let answer = read(self.try_send(method.clone(), path, body).await.unwrap()).await;
         if answer.body.is_null() && answer.status == 429 {
             return answer;
@@ -113,23 +113,23 @@ impl Bed {
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        self.ask(Method::GET, path, None).await
+        self.request(Method::GET, path, None).await
     }
 
     pub async fn put(&self, path: &str, body: &Value) -> Answer {
-        self.ask(Method::PUT, path, Some(body)).await
+        self.request(Method::PUT, path, Some(body)).await
     }
 
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
-        self.ask(Method::POST, path, Some(body)).await
+        self.request(Method::POST, path, Some(body)).await
     }
 
     pub async fn patch(&self, path: &str, body: &Value) -> Answer {
-        self.ask(Method::PATCH, path, Some(body)).await
+        self.request(Method::PATCH, path, Some(body)).await
     }
 
     pub async fn delete(&self, path: &str) -> Answer {
-        self.ask(Method::DELETE, path, None).await
+        self.request(Method::DELETE, path, None).await
     }
 
     /// Returns the smallest valid charge.
@@ -188,23 +188,23 @@ impl Bed {
         assert_eq!(self.put(&path, &json!({ "webhookUrl": url })).await.status, 200);
     }
 
-    pub async fn ask_refund(&self, e2e: &EndToEndId, id: &str, amount: &str) -> Answer {
+    pub async fn request_refund(&self, e2e: &EndToEndId, id: &str, amount: &str) -> Answer {
         self.put(&format!("/v2/pix/{e2e}/devolucao/{id}"), &json!({ "valor": amount })).await
     }
 }
 
 /// Returns a configuration whose sends stay `EM_PROCESSAMENTO` until the clock moves.
-pub fn patient() -> SandboxConfig {
+pub fn pending_sends() -> SandboxConfig {
     SandboxConfig { payout_settles_after: Duration::from_hours(1), ..SandboxConfig::default() }
 }
 
 /// Returns a configuration whose sends are final at once.
-pub fn prompt() -> SandboxConfig {
+pub fn instant_sends() -> SandboxConfig {
     SandboxConfig { payout_settles_after: Duration::ZERO, ..SandboxConfig::default() }
 }
 
 /// Returns the configuration with a state file.
-pub fn kept(path: &Path, config: SandboxConfig) -> SandboxConfig {
+pub fn with_state_file(path: &Path, config: SandboxConfig) -> SandboxConfig {
     SandboxConfig { state_file: Some(path.to_owned()), ..config }
 }
 

@@ -37,11 +37,11 @@ async fn payment_and_final_return_cause_callbacks() {
     assert_eq!(received[0].path, "/hook/pix");
     let pix = bed.get(&format!("/v2/pix/{e2e}")).await.body;
     assert_eq!(received[0].body, json!({ "pix": [pix] }));
-    assert_eq!(bed.ask_refund(&e2e, "r1", "1.00").await.status, 201);
+    assert_eq!(bed.request_refund(&e2e, "r1", "1.00").await.status, 201);
     bed.control.set_clock_offset(2).unwrap();
     let received = receiver.wait_for(2).await;
     assert_eq!(received[1].body["pix"][0]["devolucoes"][0]["status"], "DEVOLVIDO");
-    assert_eq!(bed.ask_refund(&e2e, "r2", "1.00").await.status, 201);
+    assert_eq!(bed.request_refund(&e2e, "r2", "1.00").await.status, 201);
     bed.control.fail_refund(&e2e, "r2").unwrap();
     let received = receiver.wait_for(3).await;
     assert_eq!(received[2].body["pix"][0]["devolucoes"][1]["status"], "NAO_REALIZADO");

@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::{
-    bed::{Bed, eventually, prompt, read, txid},
+    bed::{Bed, eventually, instant_sends, read, txid},
     receiver::Receiver,
 };
 
@@ -108,7 +108,7 @@ async fn faults_never_affect_the_control_interface() {
 
 #[tokio::test]
 async fn faults_affect_the_institutions_own_paths() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let body = bed.payout("1.00", "a@example.com");
     bed.control.set_faults(FaultMode::Error.into()).unwrap();
     let answer = bed.put("/v3/gn/pix/a", &body).await;
@@ -129,7 +129,7 @@ async fn faults_affect_the_institutions_own_paths() {
 
 #[tokio::test]
 async fn late_reply_follows_its_callback() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let receiver = Receiver::start(&[]).await;
     bed.register_webhook(&receiver.url).await;
     let latency = Duration::from_mins(1);
@@ -152,7 +152,7 @@ async fn late_reply_follows_its_callback() {
 
 #[tokio::test]
 async fn double_callback_fault_repeats_callbacks() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let receiver = Receiver::start(&[]).await;
     bed.register_webhook(&receiver.url).await;
     bed.control.set_faults(FaultMode::DoubleCallback.into()).unwrap();

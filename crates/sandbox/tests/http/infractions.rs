@@ -4,7 +4,7 @@ use cais_domain::{end_to_end_id::EndToEndId, infraction::Situation};
 use cais_sandbox::{ControlError, InfractionItem, InfractionOutcome, InfractionStatus, NewDispute};
 use serde_json::{Value, json};
 
-use crate::bed::{Answer, Bed, kept, money, prompt};
+use crate::bed::{Answer, Bed, instant_sends, money, with_state_file};
 
 const PERIOD: &str = "inicio=2020-01-01T00:00:00Z&fim=2100-01-01T00:00:00Z";
 const DAY_S: i64 = 86_400;
@@ -45,15 +45,15 @@ async fn returns(bed: &Bed, e2e: &EndToEndId) -> Vec<String> {
 async fn infraction_is_listed_in_efi_format() {
     let bed = Bed::start().await;
     let (_, e2e) = bed.paid(1, "10.00").await;
-    let asked = json!({ "tipoSituacao": "coerção", "valor": "7.50", "prazo_s": 3600 });
-    let opened = bed.post(&format!("/sandbox/pix/{e2e}/infraction"), &asked).await;
+    let request = json!({ "tipoSituacao": "coerção", "valor": "7.50", "prazo_s": 3600 });
+    let opened = bed.post(&format!("/sandbox/pix/{e2e}/infraction"), &request).await;
     assert_eq!((opened.status, &opened.body["status"]), (200, &json!("ABERTA")), "{opened:?}");
     let rows = rows(&bed).await;
     let row = &rows[0];
     assert_eq!((rows.len(), &row["idInfracao"]), (1, &opened.body["idInfracao"]));
     assert_eq!(
         (&row["endToEndId"], &row["status"], &row["tipoSituacao"]),
-        (&json!(e2e.as_str()), &json!("ABERTA"), &asked["tipoSituacao"])
+        (&json!(e2e.as_str()), &json!("ABERTA"), &request["tipoSituacao"])
     );
     assert_eq!(row["valor"].to_string(), "7.50", "a number");
     assert!(row["protocolo"].is_u64() && row["origem"]["conta"].is_u64() && row["destino"]["conta"].is_u64());
@@ -178,13 +178,13 @@ async fn bad_defense_is_refused_without_effect() {
 async fn lost_infraction_returns_the_rest_under_its_nature() {
     let dispute = NewDispute { amount: Some(money("7.00")), ..NewDispute::default() };
     let (bed, e2e, item) = disputed("10.00", dispute).await;
-    assert_eq!(bed.ask_refund(&e2e, "r1", "6.00").await.status, 201);
+    assert_eq!(bed.request_refund(&e2e, "r1", "6.00").await.status, 201);
     let lost = bed.control.resolve_infraction(&item.id, InfractionOutcome::Lost).unwrap();
     assert_eq!((lost.status, lost.returns, lost.returned), (InfractionStatus::Accepted, 1, money("4.00")));
     assert_eq!(returns(&bed, &e2e).await, ["ORIGINAL 6.00 EM_PROCESSAMENTO", "MED_FRAUDE 4.00 EM_PROCESSAMENTO"]);
     bed.control.set_clock_offset(2).unwrap();
     assert_eq!(returns(&bed, &e2e).await, ["ORIGINAL 6.00 DEVOLVIDO", "MED_FRAUDE 4.00 DEVOLVIDO"]);
-    assert_eq!(bed.ask_refund(&e2e, "r2", "0.01").await.status, 400, "the whole Pix is returned already");
+    assert_eq!(bed.request_refund(&e2e, "r2", "0.01").await.status, 400, "the whole Pix is returned already");
     let row = rows(&bed).await.remove(0);
     assert_eq!(row["status"], "ACEITA");
     assert!(row["dadosAnalise"]["finalizacao"].is_string());
@@ -295,7 +295,7 @@ async fn bad_dispute_is_refused() {
 async fn infractions_survive_kill_and_compaction() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
-    let bed = Bed::with(kept(&path, prompt())).await;
+    let bed = Bed::with(with_state_file(&path, instant_sends())).await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     let open = |amount: &str| {
         let dispute = NewDispute { amount: Some(money(amount)), ..NewDispute::default() };
@@ -320,12 +320,12 @@ async fn infractions_survive_kill_and_compaction() {
     std::fs::copy(&path, &copy).unwrap();
     // The second start reads the compacted file of the first.
     for _ in 0..2 {
-        let killed = Bed::with(kept(&copy, prompt())).await;
+        let killed = Bed::with(with_state_file(&copy, instant_sends())).await;
         killed.control.set_clock_offset(2).unwrap();
         assert_eq!(facts(&killed).await, before);
         killed.sandbox.stop().await;
     }
-    let mut bed = Bed::with(kept(&copy, prompt())).await;
+    let mut bed = Bed::with(with_state_file(&copy, instant_sends())).await;
     bed.authenticate().await;
     assert_eq!(defend(&bed, &defended, "d").await.status, 409);
     assert_eq!(defend(&bed, &again, "d").await.status, 201);

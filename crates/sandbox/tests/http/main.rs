@@ -13,7 +13,7 @@ mod cobs;
 mod control;
 mod crypto;
 mod faults;
-mod infraction_news;
+mod infraction_callbacks;
 mod infractions;
 mod oauth;
 mod pix;

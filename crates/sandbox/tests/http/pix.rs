@@ -74,7 +74,7 @@ async fn received_pix_are_listed_by_filter_and_page() {
     body["devedor"] = json!({ "cpf": "12345678909", "nome": "Maria" });
     bed.put(&format!("/v2/cob/{}", txid(2)), &body).await;
     let second_e2e = bed.control.pay(&txid(2), None).unwrap().end_to_end_id;
-    assert_eq!(bed.ask_refund(&second_e2e, "r1", "0.50").await.status, 201);
+    assert_eq!(bed.request_refund(&second_e2e, "r1", "0.50").await.status, 201);
     let (first_e2e, second_e2e) = (first_e2e.as_str(), second_e2e.as_str());
     let cases = [
         (String::new(), vec![first_e2e, second_e2e]),

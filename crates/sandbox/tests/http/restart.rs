@@ -33,7 +33,7 @@ async fn fill(bed: &Bed) {
     bed.patch(&format!("/v2/cob/{}", txid(1)), &json!({ "valor": { "original": "20.00" } })).await;
     let pix = bed.control.pay(&txid(1), None).unwrap();
     for id in ["r1", "r2"] {
-        assert_eq!(bed.ask_refund(&pix.end_to_end_id, id, "1.00").await.status, 201);
+        assert_eq!(bed.request_refund(&pix.end_to_end_id, id, "1.00").await.status, 201);
     }
     bed.control.fail_refund(&pix.end_to_end_id, "r1").unwrap();
     eventually(async || (bed.control.ledger().unwrap().returned.count == 1).then_some(())).await;

@@ -3,7 +3,7 @@
 use cais_domain::money::Money;
 use serde_json::{Value, json};
 
-use crate::bed::{Bed, prompt, read};
+use crate::bed::{Bed, instant_sends, read};
 
 const MARIA: &str = "maria@example.com";
 
@@ -21,7 +21,7 @@ fn with(bed: &Bed, pointer: &str, value: Option<Value>) -> Value {
 
 #[tokio::test]
 async fn each_rule_of_the_send_schema_is_enforced() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let cases = [
         ("/valor", None, "required", ".body"),
         ("/valor", Some(json!(1.00)), "type", ".body.valor"),
@@ -59,7 +59,7 @@ async fn each_rule_of_the_send_schema_is_enforced() {
 
 #[tokio::test]
 async fn all_violations_are_reported_together() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let body = json!({ "valor": "1", "favorecido": { "chave": MARIA, "cpf": "1", "cnpj": "2" }, "x": 1 });
     let answer = bed.put("/v3/gn/pix/not-an-id", &body).await;
     let found: Vec<_> = answer.body["erros"].as_array().unwrap().iter().map(|error| &error["caminho"]).collect();
@@ -82,7 +82,7 @@ async fn all_violations_are_reported_together() {
 
 #[tokio::test]
 async fn values_are_checked_after_the_schema() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let own = bed.credentials.pix_key.clone();
     let not_found = (404, "chave_favorecido_nao_encontrada", "the key in favorecido.chave was not found");
     let not_own = (400, "chave_invalida", "the key in pagador.chave is not one of this account");
@@ -113,7 +113,7 @@ async fn values_are_checked_after_the_schema() {
 
 #[tokio::test]
 async fn send_without_webhook_of_the_key_is_refused() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let path = format!("/v2/webhook/{}", bed.credentials.pix_key);
     assert_eq!(bed.delete(&path).await.status, 204);
     let refused = bed.send("a", "1.00", MARIA).await;
@@ -127,7 +127,7 @@ async fn send_without_webhook_of_the_key_is_refused() {
 
 #[tokio::test]
 async fn body_that_is_no_json_is_refused() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let put = || bed.client.put(bed.url("/v3/gn/pix/a")).bearer_auth(&bed.token);
     let form = put().header("content-type", "application/x-www-form-urlencoded").body("valor=1.00");
     let form = read(form.send().await.unwrap()).await;
@@ -145,7 +145,7 @@ async fn body_that_is_no_json_is_refused() {
 
 #[tokio::test]
 async fn look_up_of_unknown_send_finds_none() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let unknown = "E".repeat(32);
     for path in ["id-envio/a", unknown.as_str(), "id-envio/%C3%A9"] {
         let answer = bed.get(&format!("/v2/gn/pix/enviados/{path}")).await;

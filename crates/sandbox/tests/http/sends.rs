@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    bed::{Bed, patient, prompt},
+    bed::{Bed, instant_sends, pending_sends},
     receiver::Receiver,
 };
 
@@ -11,11 +11,11 @@ const MARIA: &str = "maria@example.com";
 
 #[tokio::test]
 async fn send_is_accepted_and_becomes_final_later() {
-    let bed = Bed::with(patient()).await;
+    let bed = Bed::with(pending_sends()).await;
     let mut body = bed.payout("12.34", MARIA);
     body["pagador"]["infoPagador"] = json!("order 7");
     let answer = bed.put("/v3/gn/pix/payout1", &body).await;
-    let (e2e, asked) = (answer.body["e2eId"].clone(), answer.body["horario"]["solicitacao"].clone());
+    let (e2e, requested_at) = (answer.body["e2eId"].clone(), answer.body["horario"]["solicitacao"].clone());
     assert_eq!(answer.content_type, "application/json");
     assert!(e2e.as_str().unwrap().starts_with('E') && e2e.as_str().unwrap().len() == 32);
     assert_eq!(
@@ -24,7 +24,7 @@ async fn send_is_accepted_and_becomes_final_later() {
             201,
             json!({
                 "idEnvio": "payout1", "e2eId": e2e, "endToEndId": e2e, "valor": "12.34",
-                "horario": { "solicitacao": asked }, "status": "EM_PROCESSAMENTO",
+                "horario": { "solicitacao": requested_at }, "status": "EM_PROCESSAMENTO",
             })
         )
     );
@@ -34,7 +34,7 @@ async fn send_is_accepted_and_becomes_final_later() {
         waiting,
         json!({
             "endToEndId": e2e, "idEnvio": "payout1", "valor": "12.34", "chave": bed.credentials.pix_key,
-            "status": "EM_PROCESSAMENTO", "infoPagador": "order 7", "horario": { "solicitacao": asked },
+            "status": "EM_PROCESSAMENTO", "infoPagador": "order 7", "horario": { "solicitacao": requested_at },
             "favorecido": { "chave": MARIA, "identificacao": person },
         })
     );
@@ -72,7 +72,7 @@ async fn send_is_settled_without_readers_and_has_callback() {
 
 #[tokio::test]
 async fn repeated_send_id_is_refused() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     assert_eq!(bed.send("a", "1.00", MARIA).await.status, 201);
     let before = (bed.sent("a").await, bed.balance().await);
     let refused = json!({
@@ -102,7 +102,7 @@ fn failure(code: &str, reason: &str) -> Value {
 
 #[tokio::test]
 async fn send_to_failing_key_is_accepted_and_returned() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let receiver = Receiver::start(&[]).await;
     bed.register_webhook(&receiver.url).await;
     let before = bed.balance().await;
@@ -125,7 +125,7 @@ async fn send_to_failing_key_is_accepted_and_returned() {
 
 #[tokio::test]
 async fn send_to_slow_key_takes_five_seconds() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     assert_eq!(bed.send("a", "5.00", "slow@sandbox.cais").await.status, 201);
     assert_eq!(bed.sent("a").await["status"], "EM_PROCESSAMENTO");
     bed.control.set_clock_offset(5).unwrap();
@@ -134,7 +134,7 @@ async fn send_to_slow_key_takes_five_seconds() {
 
 #[tokio::test]
 async fn send_to_losing_key_is_done_without_answer() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let body = bed.payout("5.00", "lost@sandbox.cais");
     let lost = bed.try_send(reqwest::Method::PUT, "/v3/gn/pix/a", Some(&body)).await;
     assert!(!lost.unwrap_err().is_timeout(), "the connection is closed");
@@ -146,7 +146,7 @@ async fn send_to_losing_key_is_done_without_answer() {
 
 #[tokio::test]
 async fn send_to_another_owners_key_fails() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let cases = [
         ("52998224725", "cpf", "52998224725", true),
         ("52998224725", "cpf", "11144477735", false),

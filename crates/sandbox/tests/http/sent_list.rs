@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bed::{Bed, prompt};
+use crate::bed::{Bed, instant_sends};
 
 const PERIOD: &str = "inicio=2020-01-01T00:00:00Z&fim=2100-01-01T00:00:00Z";
 
@@ -12,7 +12,7 @@ fn ids(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn pages_of_sends_have_no_gap_or_overlap() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     for id in ["e", "d", "c", "b", "a"] {
         assert_eq!(bed.send(id, "1.00", "a@example.com").await.status, 201);
     }
@@ -40,7 +40,7 @@ async fn pages_of_sends_have_no_gap_or_overlap() {
 
 #[tokio::test]
 async fn sends_are_filtered_by_time_status_and_recipient() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     for (id, key) in
         [("ok", "52998224725"), ("no", "fail@sandbox.cais"), ("late", "slow@sandbox.cais"), ("firm", "12ABC34501DE35")]
     {
@@ -61,11 +61,15 @@ async fn sends_are_filtered_by_time_status_and_recipient() {
     }
     bed.control.set_clock_offset(60).unwrap();
     assert_eq!(bed.send("later", "1.00", "a@example.com").await.status, 201);
-    let asked = bed.sent("later").await["horario"]["solicitacao"].clone();
-    let asked = asked.as_str().unwrap();
-    let list = bed.get(&format!("/v2/gn/pix/enviados?inicio={asked}&fim={asked}&status=REALIZADO")).await.body;
+    let requested_at = bed.sent("later").await["horario"]["solicitacao"].clone();
+    let requested_at = requested_at.as_str().unwrap();
+    let list =
+        bed.get(&format!("/v2/gn/pix/enviados?inicio={requested_at}&fim={requested_at}&status=REALIZADO")).await.body;
     assert_eq!(ids(&list), ["later"], "both ends are included");
-    assert_eq!((&list["parametros"]["inicio"], &list["parametros"]["status"]), (&json!(asked), &json!("REALIZADO")));
+    assert_eq!(
+        (&list["parametros"]["inicio"], &list["parametros"]["status"]),
+        (&json!(requested_at), &json!("REALIZADO"))
+    );
 }
 
 #[tokio::test]

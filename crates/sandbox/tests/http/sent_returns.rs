@@ -4,7 +4,7 @@ use cais_sandbox::ControlError;
 use serde_json::{Value, json};
 
 use crate::{
-    bed::{Bed, money, prompt},
+    bed::{Bed, instant_sends, money},
     receiver::Receiver,
 };
 
@@ -12,7 +12,7 @@ const KEY: &str = "maria@example.com";
 
 #[tokio::test]
 async fn sent_pix_is_returned_in_parts_up_to_its_amount() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     let receiver = Receiver::start(&[]).await;
     bed.register_webhook(&receiver.url).await;
     bed.put("/sandbox/saldo", &json!({ "saldo": "10.00" })).await;
@@ -49,7 +49,7 @@ async fn sent_pix_is_returned_in_parts_up_to_its_amount() {
 
 #[tokio::test]
 async fn only_a_settled_send_is_returned() {
-    let bed = Bed::with(prompt()).await;
+    let bed = Bed::with(instant_sends()).await;
     bed.send("failed", "1.00", "fail@sandbox.cais").await;
     bed.send("slow", "1.00", "slow@sandbox.cais").await;
     bed.send("paid", "1.00", KEY).await;

@@ -18,37 +18,37 @@ use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use jiff::ToSpan as _;
 
-use super::records::{fresh, main_acquirer, number, right, start};
+use super::records::{expect_ok, fresh, main_acquirer, number, start};
 
 /// Returns a new identifier of a record at the processor.
 #[must_use]
 pub fn a_processor_id() -> ProcessorId {
-    right(ProcessorId::parse(&number().to_string()))
+    expect_ok(ProcessorId::parse(&number().to_string()))
 }
 
 /// Returns an amount of USDT on Ethereum.
 #[must_use]
 pub fn usdt(text: &str) -> CryptoAmount {
-    right(CryptoAmount::parse(Currency::UsdtErc20, text))
+    expect_ok(CryptoAmount::parse(Currency::UsdtErc20, text))
 }
 
 /// Returns a fee of R$ 0.50 plus 1 % of the amount.
 fn fee_rule() -> FeeRule {
-    right(FeeRule::try_new(Money::from_centavos(50), right(Percentage::parse("1")), None, None))
+    expect_ok(FeeRule::try_new(Money::from_centavos(50), expect_ok(Percentage::parse("1")), None, None))
 }
 
 /// Returns a quote of R$ 100.00 in USDT on Ethereum, at R$ 5.40 per USDT.
 #[must_use]
 pub fn a_quote(account: AccountId, side: Side) -> Quote {
     let inputs = RateInputs {
-        usdt_per_coin: right(Rate::parse("1")),
+        usdt_per_coin: expect_ok(Rate::parse("1")),
         coin_priced_at: start(),
-        brl_per_usd: right(Rate::parse("5.4")),
+        brl_per_usd: expect_ok(Rate::parse("5.4")),
         usd_priced_at: start(),
         spread: Percentage::zero(),
     };
     let terms = QuotedTerms { side, currency: Currency::UsdtErc20, amount: Money::from_centavos(10_000) };
-    right(Quote::open((fresh(), account), terms, fee_rule(), inputs, start()))
+    expect_ok(Quote::open((fresh(), account), terms, fee_rule(), inputs, start()))
 }
 
 /// Returns a deposit of R$ 100.00 before its address is requested.
@@ -120,12 +120,12 @@ pub fn a_deposit_payment(deposit: &Deposit, state: PaymentState) -> DepositPayme
 pub fn a_withdrawal(account: AccountId) -> Withdrawal {
     let terms = WithdrawalTerms {
         amount: Money::from_centavos(10_000),
-        address: right(Address::parse(Currency::UsdtErc20, "0x52908400098527886E0F7030069857D2E4169EE7")),
+        address: expect_ok(Address::parse(Currency::UsdtErc20, "0x52908400098527886E0F7030069857D2E4169EE7")),
         description: None,
         external_id: None,
         origin: Origin::Api,
     };
-    let price = right(WithdrawalPrice::of(&a_quote(account, Side::Withdrawal)));
+    let price = expect_ok(WithdrawalPrice::of(&a_quote(account, Side::Withdrawal)));
     Withdrawal::open((fresh(), account), terms, price, main_acquirer(), start())
 }
 
@@ -133,7 +133,7 @@ pub fn a_withdrawal(account: AccountId) -> Withdrawal {
 #[must_use]
 pub fn withdrawal_in_status(withdrawal: Withdrawal, status: WithdrawalStatus) -> Withdrawal {
     let at = withdrawal.created_at + 20.seconds();
-    let sent = WithdrawalSent { at: withdrawal.created_at + 1.second(), batch: Some(a_processor_id()) };
+    let sent = WithdrawalSent { recorded_at: withdrawal.created_at + 1.second(), batch: Some(a_processor_id()) };
     let state = match status {
         WithdrawalStatus::Pending => WithdrawalState::Pending,
         WithdrawalStatus::Abandoned => WithdrawalState::Abandoned { at },

@@ -3,7 +3,7 @@
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::infraction::{
-    Defense, Infraction, InfractionState, InfractionStatus, MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL, NewInfraction,
+    Defense, DisputeReport, Infraction, InfractionState, InfractionStatus, MAX_DEFENSE_TEXT, MAX_EVIDENCE_URL,
     Situation,
 };
 use cais_domain::money::Money;
@@ -11,14 +11,14 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{PollPosition, UpstreamInfraction, UpstreamInfractionStatus, UpstreamList};
 use jiff::ToSpan as _;
 
-use super::records::{an_end_to_end_id, fresh, main_acquirer, number, right, start};
+use super::records::{an_end_to_end_id, expect_ok, fresh, main_acquirer, number, start};
 
 /// Returns a dispute of that many centavos as the main acquirer reports disputes, with a new upstream id. The deadline
 /// of the defense is a week after the opening.
 #[must_use]
-pub fn new_infraction(centavos: i64) -> NewInfraction {
+pub fn dispute_report(centavos: i64) -> DisputeReport {
     let opened_at = start() + 95.seconds();
-    NewInfraction {
+    DisputeReport {
         id: fresh(),
         acquirer: main_acquirer(),
         upstream_id: upstream_name(),
@@ -33,7 +33,7 @@ pub fn new_infraction(centavos: i64) -> NewInfraction {
 /// Returns an open dispute of that Pix as an acquirer lists it.
 #[must_use]
 pub fn an_upstream_infraction(end_to_end_id: &EndToEndId, centavos: i64) -> UpstreamInfraction {
-    let NewInfraction { upstream_id, reason, situation, amount, opened_at, deadline_at, .. } = new_infraction(centavos);
+    let DisputeReport { upstream_id, reason, situation, amount, opened_at, deadline_at, .. } = dispute_report(centavos);
     UpstreamInfraction {
         id: upstream_id,
         end_to_end_id: end_to_end_id.clone(),
@@ -53,7 +53,7 @@ pub fn an_upstream_infraction(end_to_end_id: &EndToEndId, centavos: i64) -> Upst
 #[must_use]
 pub fn an_infraction(charge: &Charge, centavos: i64) -> Infraction {
     let paid = charge.state.settlement().map(|settlement| settlement.end_to_end_id.clone());
-    let upstream = new_infraction(centavos);
+    let upstream = dispute_report(centavos);
     Infraction {
         id: upstream.id,
         account: charge.account,
@@ -103,8 +103,8 @@ pub fn a_defense() -> Defense {
     let text = Text::parse("Entregue em 2 de janeiro.\nRecibo em anexo.", MAX_DEFENSE_TEXT, LineBreaks::Allowed);
     let url = Text::parse("https://shop.example/proof.pdf", MAX_EVIDENCE_URL, LineBreaks::Refused);
     Defense {
-        text: Some(right(text)),
-        evidence_url: Some(right(url)),
+        text: Some(expect_ok(text)),
+        evidence_url: Some(expect_ok(url)),
         sent_at: start() + 130.seconds(),
         submitted_at: None,
     }

@@ -10,7 +10,7 @@ use cais_domain::refund::{NewRefund, Refund, RefundState, RefundStatus};
 use cais_domain::release::Release;
 use jiff::{Timestamp, ToSpan as _};
 
-use super::records::{an_end_to_end_id, fresh, main_acquirer, number, right, start};
+use super::records::{an_end_to_end_id, expect_ok, fresh, main_acquirer, number, start};
 
 /// Returns the terms of a payout of R$ 10.00, with a fee of R$ 0.50 and without optional values.
 #[must_use]
@@ -18,7 +18,7 @@ pub fn payout_terms() -> PayoutTerms {
     PayoutTerms {
         amount: Money::from_centavos(1_000),
         fee: Money::from_centavos(50),
-        pix_key: right(PixKey::parse("ana@bank.example")),
+        pix_key: expect_ok(PixKey::parse("ana@bank.example")),
         recipient_document: None,
         description: None,
         external_id: None,
@@ -37,8 +37,8 @@ pub fn a_payout(account: AccountId) -> Payout {
 pub fn payout_in_status(payout: Payout, status: PayoutStatus) -> Payout {
     let acquirer = main_acquirer();
     let at = payout.created_at + 20.seconds();
-    let sent_at = payout.created_at + 1.second();
-    let sent = |end_to_end_id: Option<EndToEndId>| Sent { acquirer: main_acquirer(), at: sent_at, end_to_end_id };
+    let recorded_at = payout.created_at + 1.second();
+    let sent = |end_to_end_id: Option<EndToEndId>| Sent { acquirer: main_acquirer(), recorded_at, end_to_end_id };
     let named = || sent(Some(an_end_to_end_id()));
     let state = match status {
         PayoutStatus::Pending => PayoutState::Pending { acquirer },
@@ -66,7 +66,7 @@ pub fn a_recipient() -> Recipient {
 #[must_use]
 pub fn a_return_id() -> ReturnId {
     let tail = format!("{:011}", number());
-    right(ReturnId::compose("12345678", start(), &tail))
+    expect_ok(ReturnId::compose("12345678", start(), &tail))
 }
 
 /// Returns a merchant's request for a refund of that many centavos. `None` requests the whole part of the charge that
@@ -107,8 +107,8 @@ pub fn refund_in_status(refund: Refund, status: RefundStatus) -> Refund {
         RefundStatus::Pending => (RefundState::Pending, None),
         RefundStatus::Abandoned => (RefundState::Abandoned { at }, None),
         RefundStatus::Processing => {
-            let sent_at = refund.created_at + 1.second();
-            (RefundState::Processing { sent_at, return_id: None }, Some(at))
+            let recorded_at = refund.created_at + 1.second();
+            (RefundState::Processing { recorded_at, return_id: None }, Some(at))
         }
         RefundStatus::Completed => (RefundState::Completed { return_id, at }, None),
         RefundStatus::Failed => {

@@ -19,7 +19,7 @@ use cais_domain::money::Money;
 use cais_domain::payment::Payment;
 use cais_domain::rate::Percentage;
 use cais_domain::split::{Share, Split};
-use cais_ports::{ApiKeyRecord, Callback, CallbackState, IdGenerator as _, NewEvent, Operator, SecretHash};
+use cais_ports::{Actor, ApiKeyRecord, Callback, CallbackState, IdGenerator as _, NewEvent, SecretHash};
 use jiff::{Timestamp, ToSpan as _};
 
 use crate::ids::SequentialIds;
@@ -32,7 +32,7 @@ static NUMBERS: AtomicU64 = AtomicU64::new(1);
 /// Returns the first instant in built records. Their other instants are later by fixed times.
 #[must_use]
 pub fn start() -> Timestamp {
-    right(Timestamp::from_microsecond(1_767_323_045_678_901))
+    expect_ok(Timestamp::from_microsecond(1_767_323_045_678_901))
 }
 
 /// Returns a new identifier, greater than every earlier identifier.
@@ -44,7 +44,7 @@ pub fn fresh<K: IdKind>() -> Id<K> {
 /// Returns the acquirer of all built records.
 #[must_use]
 pub fn main_acquirer() -> AcquirerName {
-    right(AcquirerName::parse("main"))
+    expect_ok(AcquirerName::parse("main"))
 }
 
 /// Returns an active account without fees, with approved KYC and the features that approval enables.
@@ -55,7 +55,7 @@ pub fn an_account() -> Account {
         id,
         email: format!("{}@shop.example", id.suffix()),
         name: "Loja da Ana".to_owned(),
-        document: right(Document::parse("12345678909")),
+        document: expect_ok(Document::parse("12345678909")),
         status: AccountStatus::Active,
         kyc: Kyc::Pending,
         features: cais_domain::merchant::account::Features::default(),
@@ -72,8 +72,8 @@ pub fn an_account() -> Account {
 
 /// Returns the operator of all tests.
 #[must_use]
-pub fn an_operator() -> Operator {
-    Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() }
+pub fn an_operator() -> Actor {
+    Actor { name: "ana".to_owned(), source: "cli".to_owned(), host: "desk".to_owned() }
 }
 
 /// Returns an API key with every scope, valid from every address.
@@ -81,7 +81,7 @@ pub fn an_operator() -> Operator {
 pub fn a_key(account: AccountId) -> ApiKeyRecord {
     ApiKeyRecord {
         id: fresh(),
-        prefix: right(KeyPrefix::parse(&format!("{:012}", number()))),
+        prefix: expect_ok(KeyPrefix::parse(&format!("{:012}", number()))),
         account,
         name: "till".to_owned(),
         keyed_hash: SecretHash([7; 32]),
@@ -97,7 +97,7 @@ pub fn a_key(account: AccountId) -> ApiKeyRecord {
 /// Returns a new external id.
 #[must_use]
 pub fn an_external_id() -> ExternalId {
-    right(ExternalId::parse(&format!("order-{}", number())))
+    expect_ok(ExternalId::parse(&format!("order-{}", number())))
 }
 
 /// Returns the terms of a charge of R$ 10.00, with a fee of R$ 0.60 and without optional values.
@@ -122,9 +122,9 @@ pub fn terms() -> ChargeTerms {
 pub fn a_split(shares: &[(AccountId, &str)]) -> Split {
     let share = |(recipient, percentage): &(AccountId, &str)| Share {
         recipient: *recipient,
-        percentage: right(Percentage::parse(percentage)),
+        percentage: expect_ok(Percentage::parse(percentage)),
     };
-    right(Split::try_new(shares.iter().map(share).collect()))
+    expect_ok(Split::try_new(shares.iter().map(share).collect()))
 }
 
 /// Returns a charge that is being created.
@@ -164,7 +164,7 @@ pub fn a_payment(centavos: i64) -> Payment {
 #[must_use]
 pub fn an_end_to_end_id() -> EndToEndId {
     let tail = format!("{:011}", number());
-    right(EndToEndId::compose("12345678", start(), &tail))
+    expect_ok(EndToEndId::compose("12345678", start(), &tail))
 }
 
 /// Returns the charge in that status, with plausible facts.
@@ -195,7 +195,7 @@ pub fn in_status(charge: Charge, status: ChargeStatus) -> Charge {
 /// Returns each beneficiary's part of the net amount.
 fn parts(terms: &ChargeTerms) -> Vec<Money> {
     let percentages: Vec<Percentage> = terms.split.shares().iter().map(|share| share.percentage.clone()).collect();
-    right(allocate(right(terms.amount.checked_sub(terms.fee)), &percentages)).parts
+    expect_ok(allocate(expect_ok(terms.amount.checked_sub(terms.fee)), &percentages)).parts
 }
 
 /// Returns a callback that is due since its arrival.
@@ -232,6 +232,6 @@ pub(super) fn number() -> u64 {
 }
 
 #[expect(clippy::unwrap_used, reason = "a wrong constant of this file fails every test")]
-pub(crate) fn right<T, E: Debug>(made: Result<T, E>) -> T {
+pub(crate) fn expect_ok<T, E: Debug>(made: Result<T, E>) -> T {
     made.unwrap()
 }

@@ -5,7 +5,7 @@ use cais_domain::ids::AccountId;
 use cais_domain::merchant::webhook::{Endpoint, NewEndpoint, Postback, SealedSecret, Subscription, WebhookUrl};
 use cais_ports::{EndpointQueue, NewDelivery};
 
-use super::records::{fresh, number, right, start};
+use super::records::{expect_ok, fresh, number, start};
 
 /// Returns an active endpoint in that slot of the account, at a new address, subscribed to every event.
 #[must_use]
@@ -23,13 +23,13 @@ pub fn an_endpoint(account: AccountId, slot: u8) -> Endpoint {
 /// Returns a new address.
 #[must_use]
 pub fn a_webhook_url() -> WebhookUrl {
-    right(WebhookUrl::parse(&format!("https://shop.example/hooks/{}", number())))
+    expect_ok(WebhookUrl::parse(&format!("https://shop.example/hooks/{}", number())))
 }
 
 /// Returns the subscription to events of these types.
 #[must_use]
 pub fn subscribed(kinds: &[EventType]) -> Subscription {
-    right(Subscription::parse(kinds.iter().map(|kind| kind.as_str())))
+    expect_ok(Subscription::parse(kinds.iter().map(|kind| kind.as_str())))
 }
 
 /// Returns a charge's reference to this endpoint.

@@ -1,7 +1,7 @@
 //! The audit log: rows become durable with their change, and are returned filtered and page by page.
 
 use cais_domain::merchant::account::{Account, AccountStatus};
-use cais_ports::{AuditFilter, AuditRow, ChangeSet, CommitError, Operator, Page, PageRequest, Write};
+use cais_ports::{Actor, AuditFilter, AuditRow, ChangeSet, CommitError, Page, PageRequest, Write};
 
 use super::Harness;
 use crate::builders::{fresh, start};
@@ -10,7 +10,7 @@ pub(super) fn row(account: &Account, operator: &str, action: &str) -> AuditRow {
     AuditRow {
         id: fresh(),
         at: start(),
-        operator: Operator { name: operator.to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() },
+        operator: Actor { name: operator.to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() },
         action: action.to_owned(),
         subject: account.id.to_string(),
         account: Some(account.id),
@@ -37,7 +37,7 @@ pub async fn audit_row_is_written_with_its_change(h: &mut Harness) {
     assert_eq!(h.commit(suspended(&stale, &row)).await.unwrap_err(), CommitError::Stale);
     let all = PageRequest { limit: 200, starting_after: None };
     assert_eq!(listed(h, AuditFilter::default(), all).await, Page { rows: Vec::new(), has_more: false });
-    h.good(suspended(&account, &row)).await;
+    h.commit_ok(suspended(&account, &row)).await;
     assert_eq!(listed(h, AuditFilter::default(), all).await, Page { rows: vec![row], has_more: false });
 }
 
@@ -52,7 +52,7 @@ pub async fn audit_rows_are_filtered_and_paged(h: &mut Harness) {
         (&one, "ana", "account.limits"),
     ] {
         let row = row(account, operator, action);
-        h.good(ChangeSet { writes: vec![Write::insert(row.clone())], ..ChangeSet::new(row.at) }).await;
+        h.commit_ok(ChangeSet { writes: vec![Write::insert(row.clone())], ..ChangeSet::new(row.at) }).await;
         rows.insert(0, row);
     }
     let all = PageRequest { limit: 200, starting_after: None };

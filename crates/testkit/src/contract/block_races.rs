@@ -6,7 +6,7 @@ use cais_ports::{ChangeSet, CommitError};
 
 use super::Harness;
 use super::dispute::Dispute;
-use super::harness::{after_s, all_at_once, hold, income, merchant, movement, winners};
+use super::harness::{after_s, commit_concurrently, count_accepted, hold, income, merchant, movement};
 use crate::builders::{a_payment, steps};
 use crate::random::Random;
 
@@ -25,9 +25,9 @@ pub async fn payouts_race_with_an_opening_block(h: &mut Harness) {
         let dispute = Dispute::of(account);
         let mut changes: Vec<ChangeSet> = (0..CALLERS).map(|_| steps::transfer(hold(account, 100))).collect();
         changes.insert(round * CALLERS / 4, dispute.hold(2_000));
-        let outcomes = all_at_once(&h.store, changes).await;
+        let outcomes = commit_concurrently(&h.store, changes).await;
         let refused = |error: &CommitError| matches!(error, CommitError::NotCovered { .. });
-        let payouts = i64::try_from(winners(&outcomes, refused)).unwrap() - 1;
+        let payouts = i64::try_from(count_accepted(&outcomes, refused)).unwrap() - 1;
         let [available, pending, blocked, in_transit] = h.balances(account).await;
         assert_eq!((pending, in_transit), (0, 100 * payouts));
         assert_eq!(available + blocked + in_transit, 3_200);
@@ -52,7 +52,7 @@ pub async fn credits_race_with_opening_blocks(h: &mut Harness) {
             changes.insert(2 * place, steps::credit_payment(charge, a_payment(1_000), delay_s, after_s(1)));
         }
         changes.extend((0..32).map(|_| steps::transfer(income(account, 10))));
-        let outcomes = all_at_once(&h.store, changes).await;
+        let outcomes = commit_concurrently(&h.store, changes).await;
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
         let all = 16 * 940 + 32 * 10;
         let [available, pending, blocked, _] = h.balances(account).await;
@@ -71,11 +71,11 @@ pub async fn block_ended_by_many_callers_ends_once(h: &mut Harness) {
     for _ in 0..4 {
         h.fund(account, 500).await;
         let dispute = Dispute::of(account);
-        h.good(dispute.hold(300)).await;
+        h.commit_ok(dispute.hold(300)).await;
         let mut changes = vec![dispute.release(300); CALLERS / 2];
         changes.extend(vec![dispute.release(299); CALLERS / 2]);
-        let outcomes = all_at_once(&h.store, changes).await;
-        assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
+        let outcomes = commit_concurrently(&h.store, changes).await;
+        assert_eq!(count_accepted(&outcomes, |refused| *refused == CommitError::Stale), 1);
         assert!(outcomes.iter().skip(CALLERS / 2).all(Result::is_err), "{outcomes:?}");
         assert_eq!(dispute.read(h).await, None);
         let [available, _, blocked, _] = h.balances(account).await;
@@ -110,7 +110,7 @@ pub async fn rules_hold_after_every_round(h: &mut Harness) {
             changes.push(change);
             brought.push(brings);
         }
-        let outcomes = all_at_once(&h.store, changes).await;
+        let outcomes = commit_concurrently(&h.store, changes).await;
         for (outcome, brings) in outcomes.iter().zip(brought) {
             let expected = matches!(
                 outcome,

@@ -27,10 +27,10 @@ pub async fn block_seizes_existing_money(h: &mut Harness) {
         h.paid_charge(pending_charge(account), 600).await;
         let dispute = Dispute::of(account);
         assert_eq!(dispute.read(h).await, None);
-        h.good(dispute.hold(limit)).await;
+        h.commit_ok(dispute.hold(limit)).await;
         assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((held, limit)), balances));
         let entries = h.audit().await;
-        h.good(dispute.hold(limit)).await;
+        h.commit_ok(dispute.hold(limit)).await;
         assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((held, limit)), balances));
         assert_eq!(h.audit().await, entries, "the same change set moves nothing again");
     }
@@ -41,12 +41,12 @@ pub async fn block_affects_its_own_account_only(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     h.fund(other, 1_000).await;
     let (dispute, foreign) = (Dispute::of(account), Dispute::of(other));
-    h.good(dispute.hold(500)).await;
+    h.commit_ok(dispute.hold(500)).await;
     assert_eq!(dispute.read(h).await, Some((0, 500)));
     assert_eq!(h.balances(account).await, [0; 4]);
     assert_eq!(h.balances(other).await, [1_000, 0, 0, 0]);
     h.fund(other, 1_000).await;
-    h.good(foreign.hold(100)).await;
+    h.commit_ok(foreign.hold(100)).await;
     assert_eq!(h.balances(other).await, [1_900, 0, 100, 0]);
     assert_eq!(dispute.read(h).await, Some((0, 500)));
 }
@@ -56,23 +56,23 @@ pub async fn changed_limit_frees_or_seizes(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_000).await;
     let (older, younger) = (Dispute::of(account), Dispute::of(account));
-    h.good(older.hold(800)).await;
-    h.good(older.hold(300)).await;
+    h.commit_ok(older.hold(800)).await;
+    h.commit_ok(older.hold(300)).await;
     assert_eq!((older.read(h).await, h.balances(account).await), (Some((300, 300)), [700, 0, 300, 0]));
-    h.good(older.hold(900)).await;
+    h.commit_ok(older.hold(900)).await;
     assert_eq!((older.read(h).await, h.balances(account).await), (Some((900, 900)), [100, 0, 900, 0]));
 
-    h.good(younger.hold(600)).await;
+    h.commit_ok(younger.hold(600)).await;
     assert_eq!(younger.read(h).await, Some((100, 600)));
-    h.good(older.hold(700)).await;
+    h.commit_ok(older.hold(700)).await;
     assert_eq!((older.read(h).await, younger.read(h).await), (Some((700, 700)), Some((300, 600))));
     assert_eq!(h.balances(account).await, [0, 0, 1_000, 0]);
-    h.good(older.hold(0)).await;
+    h.commit_ok(older.hold(0)).await;
     assert_eq!((older.read(h).await, younger.read(h).await), (Some((0, 0)), Some((600, 600))));
     assert_eq!(h.balances(account).await, [400, 0, 600, 0]);
     // A limit that is lowered, but stays above the blocked amount, frees no money.
-    h.good(older.hold(5_000)).await;
-    h.good(older.hold(1_000)).await;
+    h.commit_ok(older.hold(5_000)).await;
+    h.commit_ok(older.hold(1_000)).await;
     assert_eq!((older.read(h).await, younger.read(h).await), (Some((400, 1_000)), Some((600, 600))));
     assert_eq!(h.balances(account).await, [0, 0, 1_000, 0]);
 }
@@ -82,8 +82,8 @@ pub async fn ended_block_returns_all_money(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
     let dispute = Dispute::of(account);
-    h.good(dispute.hold(800)).await;
-    h.good(dispute.release(500)).await;
+    h.commit_ok(dispute.hold(800)).await;
+    h.commit_ok(dispute.release(500)).await;
     assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [500, 0, 0, 0]));
     for held in [0, 500] {
         assert_eq!(h.commit(dispute.release(held)).await, Err(CommitError::Stale));
@@ -92,9 +92,9 @@ pub async fn ended_block_returns_all_money(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [600, 0, 0, 0], "an ended block takes no money");
 
     let nothing = Dispute::of(account);
-    h.good(nothing.hold(0)).await;
+    h.commit_ok(nothing.hold(0)).await;
     let entries = h.audit().await;
-    h.good(nothing.release(0)).await;
+    h.commit_ok(nothing.release(0)).await;
     assert_eq!((nothing.read(h).await, h.audit().await), (None, entries));
 }
 
@@ -104,18 +104,18 @@ pub async fn freed_money_goes_to_the_next_block(h: &mut Harness) {
     h.fund(account, 500).await;
     let [one, two, three] = [Dispute::of(account), Dispute::of(account), Dispute::of(account)];
     for dispute in [&two, &one, &three] {
-        h.good(dispute.hold(400)).await;
+        h.commit_ok(dispute.hold(400)).await;
     }
     let held = async || (one.read(h).await, two.read(h).await, three.read(h).await);
     assert_eq!(held().await, (Some((100, 400)), Some((400, 400)), Some((0, 400))), "no block loses money to another");
-    h.good(two.release(400)).await;
+    h.commit_ok(two.release(400)).await;
     assert_eq!(held().await, (Some((400, 400)), None, Some((100, 400))));
     // In one change set, a block ends, another block gets a lower limit, and a new block begins.
     let four = Dispute::of(account);
-    h.good(blocks(vec![one.releases(400), three.holds(250), four.holds(300)])).await;
+    h.commit_ok(blocks(vec![one.release_change(400), three.hold_change(250), four.hold_change(300)])).await;
     assert_eq!(held().await, (None, None, Some((250, 250))));
     assert_eq!((four.read(h).await, h.balances(account).await), (Some((250, 300)), [0, 0, 500, 0]));
-    h.good(four.release(250)).await;
+    h.commit_ok(four.release(250)).await;
     assert_eq!(h.balances(account).await, [250, 0, 250, 0]);
 }
 
@@ -124,10 +124,15 @@ pub async fn block_end_with_outdated_amount_is_refused(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
     let dispute = Dispute::of(account);
-    h.good(dispute.hold(5_000)).await;
+    h.commit_ok(dispute.hold(5_000)).await;
     let unknown = Dispute::of(account);
     let foreign = Dispute { account: h.account().await.id, ..dispute.clone() };
-    let stale = [dispute.releases(499), dispute.releases(501), dispute.releases(0), unknown.releases(0)];
+    let stale = [
+        dispute.release_change(499),
+        dispute.release_change(501),
+        dispute.release_change(0),
+        unknown.release_change(0),
+    ];
     let other_way = BlockChange::End {
         account,
         infraction: dispute.infraction,
@@ -135,7 +140,7 @@ pub async fn block_end_with_outdated_amount_is_refused(h: &mut Harness) {
         to: BlockEnd::Returned(income(account, 1).from),
     };
     let mut held = 500;
-    for end in stale.into_iter().chain([foreign.releases(0), other_way]) {
+    for end in stale.into_iter().chain([foreign.release_change(0), other_way]) {
         let refused = refused_without_a_trace(h, account, |change| change.blocks.push(end));
         assert_eq!(refused.await, CommitError::Stale);
         // After the refusal, the helper commits its change set without the end. That credits 77 centavos, which are blocked.
@@ -145,7 +150,7 @@ pub async fn block_end_with_outdated_amount_is_refused(h: &mut Harness) {
     }
     // Transfers apply first, but their credit is blocked only after the block changes. So the end's amount is still right.
     let own = ChangeSet { transfers: vec![income(account, 10)], ..dispute.release(held) };
-    h.good(own).await;
+    h.commit_ok(own).await;
     assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [held + 10, 0, 0, 0]));
 }
 
@@ -157,7 +162,7 @@ pub async fn refused_change_set_blocks_nothing(h: &mut Harness) {
     let uncovered = ChangeSet { transfers: vec![hold(account, 501)], ..dispute.hold(200) };
     let refused = |centavos| Err(not_covered(account, Bucket::Available, centavos));
     assert_eq!(h.commit(uncovered).await, refused(500));
-    let stale = blocks(vec![dispute.holds(200), late.releases(0)]);
+    let stale = blocks(vec![dispute.hold_change(200), late.release_change(0)]);
     assert_eq!(h.commit(stale).await, Err(CommitError::Stale));
     assert_eq!((dispute.read(h).await, h.balances(account).await), (None, [500, 0, 0, 0]));
     let less_than_nothing = h.commit(dispute.hold(-1)).await.unwrap_err();
@@ -165,11 +170,11 @@ pub async fn refused_change_set_blocks_nothing(h: &mut Harness) {
 
     // Transfers of the same change set move money before any money is blocked.
     let both = ChangeSet { transfers: vec![hold(account, 450)], ..dispute.hold(200) };
-    h.good(both).await;
+    h.commit_ok(both).await;
     assert_eq!((dispute.read(h).await, h.balances(account).await), (Some((50, 200)), [0, 0, 50, 450]));
     assert_eq!(h.commit(steps::transfer(hold(account, 1))).await, refused(0));
     // Freed money covers no transfer of the same change set.
-    for end in [dispute.holds(0), dispute.releases(50)] {
+    for end in [dispute.hold_change(0), dispute.release_change(50)] {
         let both = ChangeSet { transfers: vec![hold(account, 50)], ..blocks(vec![end]) };
         assert_eq!(h.commit(both).await, refused(0));
     }
@@ -182,10 +187,10 @@ pub async fn statement_explains_blocked_money(h: &mut Harness) {
     h.fund(account, 300).await;
     h.paid_charge(pending_charge(account), 600).await;
     let (one, two) = (Dispute::of(account), Dispute::of(account));
-    h.good(ChangeSet { at: after_s(5), ..one.hold(500) }).await;
-    h.good(ChangeSet { at: after_s(6), ..two.hold(100) }).await;
-    h.good(ChangeSet { at: after_s(7), ..one.hold(450) }).await;
-    h.good(ChangeSet { at: after_s(8), ..two.release(100) }).await;
+    h.commit_ok(ChangeSet { at: after_s(5), ..one.hold(500) }).await;
+    h.commit_ok(ChangeSet { at: after_s(6), ..two.hold(100) }).await;
+    h.commit_ok(ChangeSet { at: after_s(7), ..one.hold(450) }).await;
+    h.commit_ok(ChangeSet { at: after_s(8), ..two.release(100) }).await;
     let (taken, freed) = (EntryKind::Infraction, EntryKind::InfractionReleased);
     let (available, pending, blocked) = (Bucket::Available, Bucket::Pending, Bucket::Blocked);
     let expected = [
@@ -219,16 +224,16 @@ pub async fn audit_compares_blocked_balance_with_blocks(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 500).await;
     let dispute = Dispute::of(account);
-    h.good(dispute.hold(200)).await;
+    h.commit_ok(dispute.hold(200)).await;
     h.audit().await;
     let (blocked, available) = (merchant(account, Bucket::Blocked), merchant(account, Bucket::Available));
     for (from, to) in [(&available, &blocked), (&blocked, &available)] {
         let by_hand = |from, to| steps::transfer(movement(from, to, 7, Overdraft::Forbidden));
-        h.good(by_hand(from.clone(), to.clone())).await;
+        h.commit_ok(by_hand(from.clone(), to.clone())).await;
         let report = h.store.verify_ledger().await.unwrap();
         let named = report.differences.iter().any(|one| one.what.contains(&account.to_string()));
         assert!(named, "{report:?}");
-        h.good(by_hand(to.clone(), from.clone())).await;
+        h.commit_ok(by_hand(to.clone(), from.clone())).await;
         h.audit().await;
     }
 }

@@ -26,11 +26,11 @@ use crate::builders::{
 };
 
 async fn insert(h: &Harness, record: impl Into<AnyRecord>) {
-    h.good(steps::write(Write::insert(record), start())).await;
+    h.commit_ok(steps::write(Write::insert(record), start())).await;
 }
 
 async fn update(h: &Harness, record: impl Versioned) {
-    h.good(steps::write(Write::update(record), start())).await;
+    h.commit_ok(steps::write(Write::update(record), start())).await;
 }
 
 /// Each quote is read back before and after its use, with every part of a fee rule. Another account does not find the quote.
@@ -120,7 +120,7 @@ pub async fn crypto_deposit_is_found_by_its_payment(h: &mut Harness) {
     let reservation = Reservation { key, account: deposit.account, owner: deposit.id.to_string() };
     let mut change: ChangeSet = steps::write(Write::insert(deposit.clone()), start());
     change.reserve.push(reservation.clone());
-    h.good(change).await;
+    h.commit_ok(change).await;
     let found = h.store.find_crypto_deposit_of_payment(&processor, &payment).await.unwrap();
     assert_eq!(found, Some(Deposit { version: 1, ..deposit.clone() }));
     let other = AcquirerName::parse("other").unwrap();
@@ -264,7 +264,7 @@ pub async fn credited_crypto_deposit_agrees_with_the_ledger(h: &mut Harness) {
     let received = Deposit { version: 1, ..deposit }.receive(None, arrival, start()).unwrap();
     let Received::Credited(resolved) = received else { unreachable!("{received:?}") };
     let writes = vec![Write::update(resolved.deposit.clone()), Write::insert(resolved.payment.clone())];
-    h.good(ChangeSet { writes, transfers: resolved.transfers, ..ChangeSet::new(start()) }).await;
+    h.commit_ok(ChangeSet { writes, transfers: resolved.transfers, ..ChangeSet::new(start()) }).await;
     h.audit().await;
     let mut other = Deposit { version: 2, ..resolved.deposit.clone() };
     other.credited.gross = Money::from_centavos(9_999);
@@ -285,11 +285,12 @@ pub async fn completed_crypto_withdrawal_agrees_with_the_ledger(h: &mut Harness)
     let withdrawal = a_withdrawal(account);
     let mut pending = ChangeSet { transfers: withdrawal.hold(), ..ChangeSet::new(start()) };
     pending.writes.push(Write::insert(withdrawal.clone()));
-    h.good(pending).await;
+    h.commit_ok(pending).await;
     h.audit().await;
     let step = Withdrawal { version: 1, ..withdrawal }.complete(None, None, start()).unwrap();
     let WithdrawalStep::Taken { withdrawal, transfers, .. } = step else { unreachable!("{step:?}") };
-    h.good(ChangeSet { writes: vec![Write::update(*withdrawal.clone())], transfers, ..ChangeSet::new(start()) }).await;
+    h.commit_ok(ChangeSet { writes: vec![Write::update(*withdrawal.clone())], transfers, ..ChangeSet::new(start()) })
+        .await;
     h.audit().await;
     let stored = Withdrawal { version: 2, ..*withdrawal };
     let price = WithdrawalPrice { fee: Money::from_centavos(1), ..stored.price.clone() };

@@ -24,20 +24,20 @@ impl Dispute {
 
     /// Returns the change set that opens the block, or changes its limit.
     pub(super) fn hold(&self, centavos: i64) -> ChangeSet {
-        blocks(vec![self.holds(centavos)])
+        blocks(vec![self.hold_change(centavos)])
     }
 
-    pub(super) fn holds(&self, centavos: i64) -> BlockChange {
+    pub(super) fn hold_change(&self, centavos: i64) -> BlockChange {
         let Self { account, infraction, end_to_end_id } = self.clone();
         BlockChange::Hold { account, infraction, end_to_end_id, limit: Money::from_centavos(centavos) }
     }
 
     /// Returns the change set that ends the block, which must hold that amount.
     pub(super) fn release(&self, centavos: i64) -> ChangeSet {
-        blocks(vec![self.releases(centavos)])
+        blocks(vec![self.release_change(centavos)])
     }
 
-    pub(super) const fn releases(&self, centavos: i64) -> BlockChange {
+    pub(super) const fn release_change(&self, centavos: i64) -> BlockChange {
         let (account, infraction) = (self.account, self.infraction);
         BlockChange::End { account, infraction, held: Money::from_centavos(centavos), to: BlockEnd::Released }
     }

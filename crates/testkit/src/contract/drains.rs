@@ -19,9 +19,9 @@ pub async fn drains_are_listed_by_name(h: &mut Harness) {
         |name: &str, since, version| AcquirerDrain { acquirer: AcquirerName::parse(name).unwrap(), since, version };
     assert_eq!(h.store.list_drains().await.unwrap(), []);
     for name in ["other", "main"] {
-        h.good(steps::write(Write::insert(drain(name, Some(after_s(7)), 0)), start())).await;
+        h.commit_ok(steps::write(Write::insert(drain(name, Some(after_s(7)), 0)), start())).await;
     }
-    h.good(steps::write(Write::update(drain("main", None, 1)), start())).await;
+    h.commit_ok(steps::write(Write::update(drain("main", None, 1)), start())).await;
     let stale = h.commit(steps::write(Write::update(drain("main", Some(start()), 1)), start())).await;
     assert_eq!(stale.map(drop), Err(CommitError::Stale));
     let expected = [drain("main", None, 2), drain("other", Some(after_s(7)), 1)];
@@ -41,7 +41,7 @@ pub async fn open_orders_are_counted_by_acquirer(h: &mut Harness) {
     }
     for status in InfractionStatus::ALL {
         let infraction = infraction_in_status(an_infraction(&charge, 100), status);
-        h.good(steps::write(Write::insert(infraction), start())).await;
+        h.commit_ok(steps::write(Write::insert(infraction), start())).await;
     }
     let found = h.store.count_open_orders(&main_acquirer()).await.unwrap();
     assert_eq!(found, OpenOrders { charges: 2, payouts: 1, refunds: 1, infractions: 2 });
@@ -54,7 +54,7 @@ pub async fn open_orders_are_counted_by_acquirer(h: &mut Harness) {
         (main_acquirer(), UpstreamList::Sent),
     ] {
         let position = PollPosition { acquirer, list, seen_until: start(), version: 0 };
-        h.good(steps::write(Write::insert(position), start())).await;
+        h.commit_ok(steps::write(Write::insert(position), start())).await;
     }
     let expected = [(main_acquirer(), found), (other, OpenOrders::default())];
     assert_eq!(h.store.list_open_orders().await.unwrap(), expected);

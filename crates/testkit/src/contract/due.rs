@@ -41,14 +41,14 @@ pub async fn due_records_come_longest_overdue_first(h: &mut Harness) {
             lease_until: after_s(due_s),
             ..steps::new_idempotency_record(name, &due_s.to_string(), start())
         };
-        h.good(with_idempotency(IdempotencyChange::Take(record))).await;
+        h.commit_ok(with_idempotency(IdempotencyChange::Take(record))).await;
     }
     let answered = IdempotencyChange::Answer {
         name: steps::idempotency_ref(account, "due-after-20"),
         fence: 1,
         answer: steps::answer(ResponseKind::Created, b"{}"),
     };
-    h.good(with_idempotency(answered)).await;
+    h.commit_ok(with_idempotency(answered)).await;
     for (now_s, limit, expected) in [
         (9, 50, vec![]),
         (45, 50, vec!["10", "30", "40"]),
@@ -71,11 +71,11 @@ pub async fn due_callbacks_come_longest_overdue_first(h: &mut Harness) {
     let mut ids = Vec::new();
     for due_s in DUE_S {
         let callback = Callback { due_at: Some(after_s(due_s)), ..a_callback() };
-        h.good(steps::receive(&callback)).await;
+        h.commit_ok(steps::receive(&callback)).await;
         ids.push((due_s, callback.id));
     }
     for state in [CallbackState::Done, CallbackState::Unmatched] {
-        h.good(steps::receive(&Callback { state, due_at: None, ..a_callback() })).await;
+        h.commit_ok(steps::receive(&Callback { state, due_at: None, ..a_callback() })).await;
     }
     ids.sort_unstable();
     let ids: Vec<CallbackId> = ids.into_iter().map(|(_, id)| id).collect();
@@ -120,19 +120,19 @@ pub async fn pruning_removes_only_old_finished_records(h: &mut Harness) {
         if let Some(IdempotencyChange::Take(record)) = &mut change.idempotency {
             record.answer = answered.then(|| steps::answer(ResponseKind::Created, b"{}"));
         }
-        h.good(change).await;
+        h.commit_ok(change).await;
     }
     // The record was released without a due time, and no repeat followed.
-    h.good(take(account, "old-released", "chg_1")).await;
+    h.commit_ok(take(account, "old-released", "chg_1")).await;
     let name = steps::idempotency_ref(account, "old-released");
-    h.good(with_idempotency(IdempotencyChange::Release { name, fence: 1, due_at: None })).await;
+    h.commit_ok(with_idempotency(IdempotencyChange::Release { name, fence: 1, due_at: None })).await;
     let unmatched = CallbackState::Unmatched;
     for (state, at_s) in [(CallbackState::Done, 0), (CallbackState::Done, 100), (unmatched, 0), (unmatched, 10)] {
         let callback = Callback { state, received_at: after_s(at_s), due_at: None, ..a_callback() };
-        h.good(steps::receive(&callback)).await;
+        h.commit_ok(steps::receive(&callback)).await;
     }
     let waiting = a_callback();
-    h.good(steps::receive(&waiting)).await;
+    h.commit_ok(steps::receive(&waiting)).await;
 
     let (mut records, mut callbacks) = (0, 0);
     loop {
@@ -160,8 +160,8 @@ pub async fn pruning_removes_only_old_finished_records(h: &mut Harness) {
     assert_eq!(due, [Callback { version: 1, ..waiting.clone() }]);
     // The callback that was kept can still be updated, and the pruned key can be used again.
     let done = Callback { version: 1, state: CallbackState::Done, due_at: None, ..waiting };
-    h.good(steps::write(Write::update(done), start())).await;
-    h.good(take(account, "old-answered", "chg_2")).await;
+    h.commit_ok(steps::write(Write::update(done), start())).await;
+    h.commit_ok(take(account, "old-answered", "chg_2")).await;
 }
 
 fn with_idempotency(idempotency: IdempotencyChange) -> ChangeSet {

@@ -21,21 +21,21 @@ use crate::builders::{
 pub async fn reopened_store_has_all_records(h: &mut Harness) {
     let account = h.account().await;
     let key = a_key(account.id);
-    h.good(steps::add_key(&key)).await;
+    h.commit_ok(steps::add_key(&key)).await;
     let callback = a_callback();
-    h.good(steps::receive(&callback)).await;
+    h.commit_ok(steps::receive(&callback)).await;
     let charge = h.pending_charge(account.id).await;
     let payment = a_payment(1_000);
-    h.good(steps::confirm_payment(&charge, payment.clone(), after_s(1))).await;
+    h.commit_ok(steps::confirm_payment(&charge, payment.clone(), after_s(1))).await;
     let paid = h.paid_charge(pending_charge(account.id), 60).await;
     let payout = h.held_payout(account.id).await;
-    h.good(steps::send_payout(&payout, after_s(2))).await;
-    let asked = new_refund(Some(100));
-    h.good(steps::open_refund(&paid, &asked, after_s(2))).await;
-    let (payout, refund) = (h.read_payout(&payout).await, h.read_refund(account.id, asked.id).await);
+    h.commit_ok(steps::send_payout(&payout, after_s(2))).await;
+    let requested = new_refund(Some(100));
+    h.commit_ok(steps::open_refund(&paid, &requested, after_s(2))).await;
+    let (payout, refund) = (h.read_payout(&payout).await, h.read_refund(account.id, requested.id).await);
     let releases = h.store.list_due_releases(after_s(1_000), 50).await.unwrap();
     let (probe, change) = Probe::prepare(h, account.id).await;
-    h.good(change).await;
+    h.commit_ok(change).await;
     let entries = h.audit().await;
 
     for _ in 0..2 {
@@ -47,7 +47,7 @@ pub async fn reopened_store_has_all_records(h: &mut Harness) {
     }
     assert_eq!(h.read_payout(&payout).await, payout);
     assert_eq!(h.store.list_due_payouts(after_s(1_000), 50).await.unwrap(), [payout]);
-    assert_eq!(h.read_refund(account.id, asked.id).await, refund);
+    assert_eq!(h.read_refund(account.id, requested.id).await, refund);
     assert_eq!(h.store.list_due_releases(after_s(1_000), 50).await.unwrap(), releases);
     assert_eq!(releases.len(), 1);
     assert_eq!(h.store.find_account(account.id).await.unwrap(), Some(account.clone()));
@@ -63,7 +63,7 @@ pub async fn reopened_store_has_all_records(h: &mut Harness) {
     let again = steps::confirm_payment(&paid, payment, after_s(2));
     assert!(h.commit(again).await.is_err(), "credited before it was closed");
     let next = Charge { version: 1, ..h.pending_charge(account.id).await };
-    let confirmed = h.good(steps::confirm_payment(&next, a_payment(1_000), after_s(3))).await;
+    let confirmed = h.commit_ok(steps::confirm_payment(&next, a_payment(1_000), after_s(3))).await;
     assert_eq!(confirmed.sequences, [4]);
 }
 
@@ -72,7 +72,7 @@ pub async fn reopened_store_continues_deliveries(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let event = an_event(account, EventType::ChargePaid, "chg_1");
-    h.good(steps::publish(vec![event.clone()])).await;
+    h.commit_ok(steps::publish(vec![event.clone()])).await;
     let claimed = claim_one(h, &endpoint, 1).await;
     let failed = attempt(&claimed, 2, AttemptOutcome::Retry { due_at: after_s(10) });
     finish(h, FinishedAttempt { health: Health::Failing, ..failed }).await;
@@ -105,9 +105,9 @@ pub async fn reopened_store_keeps_its_blocks(h: &mut Harness) {
         h.paid_charge(pending_charge(account), delay_s).await;
     }
     let (full, lacking) = (Dispute::of(account), Dispute::of(account));
-    h.good(full.hold(1_000)).await;
+    h.commit_ok(full.hold(1_000)).await;
     let position = PollPosition { seen_until: after_s(7), ..a_position() };
-    h.good(steps::write(Write::insert(position.clone()), start())).await;
+    h.commit_ok(steps::write(Write::insert(position.clone()), start())).await;
     for _ in 0..2 {
         h.reopen().await;
         assert_eq!(full.read(h).await, Some((1_000, 1_000)));
@@ -118,10 +118,10 @@ pub async fn reopened_store_keeps_its_blocks(h: &mut Harness) {
     }
     let releases = h.store.list_due_releases(after_s(1_000), 50).await.unwrap();
     for (release, available) in releases.iter().zip([0, 880]) {
-        h.good(steps::make_release(release, after_s(1_000))).await;
+        h.commit_ok(steps::make_release(release, after_s(1_000))).await;
         assert_eq!(h.balances(account).await, [available, 880 - available, 1_000, 0]);
     }
-    h.good(lacking.hold(2_000)).await;
+    h.commit_ok(lacking.hold(2_000)).await;
     h.reopen().await;
     h.fund(account, 20).await;
     assert_eq!((lacking.read(h).await, h.balances(account).await), (Some((900, 2_000)), [0, 0, 1_900, 0]));

@@ -11,7 +11,7 @@ use futures_util::FutureExt as _;
 
 use super::Harness;
 use super::attempts::{attempt, claim, claim_one, put_one, put_tests};
-use super::harness::{after_s, all_at_once};
+use super::harness::{after_s, commit_concurrently};
 use crate::builders::{a_test_delivery, an_endpoint, an_event, queue_of, start, steps};
 
 /// The longest wait for a hint.
@@ -83,7 +83,7 @@ pub async fn queues_exclude_deliveries_in_flight_or_ended(h: &mut Harness) {
     put_tests(h, &ending, 3, 0).await;
     let key = put_one(h, &endpoint).await;
     let step = ending.clone().disable(DisabledReason::Failing, after_s(1)).unwrap();
-    h.good(steps::move_endpoint(step, after_s(1))).await;
+    h.commit_ok(steps::move_endpoint(step, after_s(1))).await;
     let only = |backlog, due_s| DueQueues {
         due: vec![queue_of(&endpoint)],
         next: None,
@@ -115,7 +115,7 @@ pub async fn large_backlog_hides_no_queue(h: &mut Harness) {
     for _ in 0..8 {
         let account = h.account().await.id;
         let endpoints: Vec<Endpoint> = (0..15).map(|slot| an_endpoint(account, slot)).collect();
-        let opened = all_at_once(&h.store, endpoints.iter().map(steps::open_endpoint).collect()).await;
+        let opened = commit_concurrently(&h.store, endpoints.iter().map(steps::open_endpoint).collect()).await;
         assert!(opened.iter().all(Result::is_ok), "{opened:?}");
         calm.extend(endpoints);
     }
@@ -143,20 +143,20 @@ pub async fn new_deliveries_are_hinted_once(h: &mut Harness) {
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
     let other = h.account().await.id;
     assert_eq!(h.store.hinted().now_or_never(), None);
-    h.good(event(other)).await;
+    h.commit_ok(event(other)).await;
     assert_eq!(h.store.hinted().now_or_never(), None, "no hint, because no endpoint matches");
 
     let both = BTreeSet::from([queue_of(&one), queue_of(&two)]);
-    h.good(event(account)).await;
+    h.commit_ok(event(account)).await;
     assert_eq!(collect_hints(h, 2).await, both);
     assert_eq!(h.store.hinted().now_or_never(), None);
-    h.good(steps::publish(vec![charge_paid(account), charge_paid(account)])).await;
+    h.commit_ok(steps::publish(vec![charge_paid(account), charge_paid(account)])).await;
     assert_eq!(collect_hints(h, 2).await, both);
     put_one(h, &one).await;
     assert_eq!(collect_hints(h, 1).await, BTreeSet::from([queue_of(&one)]));
 
     let waiting = tokio::time::timeout(DEADLINE, h.store.hinted());
-    let (hints, _) = tokio::join!(waiting, h.good(event(account)));
+    let (hints, _) = tokio::join!(waiting, h.commit_ok(event(account)));
     assert!(!hints.unwrap().is_empty());
 }
 

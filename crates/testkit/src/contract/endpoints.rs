@@ -10,7 +10,7 @@ use cais_ports::{CommitError, Page, PageRequest, ReservationKey, Write};
 use jiff::Timestamp;
 
 use super::Harness;
-use super::harness::{after_s, all_at_once, walk, winners};
+use super::harness::{after_s, commit_concurrently, count_accepted, walk};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_webhook_url, an_endpoint, fresh, start, steps, subscribed};
 
@@ -84,7 +84,7 @@ pub async fn endpoints_come_back_changed(h: &mut Harness) {
             ..endpoint
         };
         let never = Endpoint { slot: 9, created_at: after_s(99), ..endpoint.clone() };
-        h.good(steps::update_endpoint(&never, after_s(1))).await;
+        h.commit_ok(steps::update_endpoint(&never, after_s(1))).await;
         endpoint.version += 1;
         assert_reads(h, &endpoint).await;
     }
@@ -134,7 +134,7 @@ pub async fn deleted_and_foreign_endpoints_are_not_listed(h: &mut Harness) {
 }
 
 /// Of many callers, one gets the address, and one gets the last slot. Both are free again after deletion.
-pub async fn addresses_and_places_have_one_owner(h: &mut Harness) {
+pub async fn addresses_and_slots_have_one_owner(h: &mut Harness) {
     let account = h.account().await.id;
     let url = a_webhook_url();
     for same_url in [true, false] {
@@ -144,8 +144,8 @@ pub async fn addresses_and_places_have_one_owner(h: &mut Harness) {
             Endpoint { url, ..an_endpoint(account, slot) }
         };
         let endpoints: Vec<Endpoint> = (0..CALLERS).map(wanted).collect();
-        let outcomes = all_at_once(&h.store, endpoints.iter().map(steps::open_endpoint).collect()).await;
-        assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
+        let outcomes = commit_concurrently(&h.store, endpoints.iter().map(steps::open_endpoint).collect()).await;
+        assert_eq!(count_accepted(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
         let winner = outcomes.iter().zip(&endpoints).find(|(outcome, _)| outcome.is_ok()).unwrap().1;
         let winner = Endpoint { version: 1, ..winner.clone() };
         let listed = list(h, account, PageRequest { limit: 9, starting_after: None }).await.rows;
@@ -158,14 +158,14 @@ pub async fn addresses_and_places_have_one_owner(h: &mut Harness) {
         for key in &keys {
             assert_eq!(h.store.find_owner(key).await.unwrap(), Some(winner.id.to_string()));
         }
-        h.good(steps::move_endpoint(winner.clone().delete(after_s(1)), after_s(1))).await;
+        h.commit_ok(steps::move_endpoint(winner.clone().delete(after_s(1)), after_s(1))).await;
         for key in &keys {
             assert_eq!(h.store.find_owner(key).await.unwrap(), None);
         }
         let again = Endpoint { url: winner.url.clone(), ..an_endpoint(account, winner.slot) };
         let again = h.stored_endpoint(again).await;
         assert_reads(h, &again).await;
-        h.good(steps::move_endpoint(again.delete(after_s(2)), after_s(2))).await;
+        h.commit_ok(steps::move_endpoint(again.delete(after_s(2)), after_s(2))).await;
     }
 }
 

@@ -74,7 +74,7 @@ pub async fn waiting_delivery_is_cancelled_when_endpoint_ends(h: &mut Harness) {
 
     // New deliveries, of the current epoch, are sent.
     for round in 0..2 {
-        h.good(one_event(account)).await;
+        h.commit_ok(one_event(account)).await;
         let claimed = claim_one(h, &active, 200 + round).await;
         assert_eq!(claimed.endpoint.epoch, 1);
         finish(h, attempt(&claimed, 200, AttemptOutcome::Succeeded)).await;
@@ -118,7 +118,7 @@ pub async fn cancelled_delivery_can_be_put_again(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let event = an_event(account, EventType::ChargePaid, "chg_1");
-    h.good(steps::publish(vec![event.clone()])).await;
+    h.commit_ok(steps::publish(vec![event.clone()])).await;
     let made = walk_deliveries(&*h.store, account, endpoint.id).await.remove(0);
     let active = restarted(h, endpoint).await;
     for marked in [false, true] {
@@ -201,13 +201,13 @@ pub async fn endpoint_failure_is_recorded_until_success(h: &mut Harness) {
     put_one(h, &active).await;
     assert_eq!(claim_one(h, &active, 1_000).await.failing_since, None);
     assert_eq!(h.store.failing_since(queue_of(&active)).await.unwrap(), None);
-    h.store.forget_failures(queue_of(&third)).await.unwrap();
+    h.store.clear_failures(queue_of(&third)).await.unwrap();
     assert_eq!(
         h.store.failing_since(queue_of(&other)).await.unwrap(),
         Some(after_s(22)),
         "the failures of another queue are kept"
     );
-    h.store.forget_failures(queue_of(&other)).await.unwrap();
+    h.store.clear_failures(queue_of(&other)).await.unwrap();
     assert_eq!(h.store.failing_since(queue_of(&other)).await.unwrap(), None);
 }
 
@@ -221,7 +221,7 @@ pub async fn deliveries_of_inactive_endpoint_wait(h: &mut Harness) {
     let inactive = moved(h, endpoint.change(switched(false)).unwrap()).await;
     assert_eq!(inactive.epoch, 0);
     let named = NewEvent { postback: Some(a_postback(&inactive)), ..an_event(account, EventType::ChargePaid, "chg_1") };
-    h.good(steps::publish(vec![NewEvent { at: after_s(30), ..named }])).await;
+    h.commit_ok(steps::publish(vec![NewEvent { at: after_s(30), ..named }])).await;
     let newest = walk_deliveries(&*h.store, account, inactive.id).await.remove(0);
     waiting.push(DeliveryKey { account, endpoint: inactive.id, id: newest.id });
     put_one(h, &calm).await;
@@ -288,7 +288,7 @@ fn switched(on: bool) -> EndpointChange {
 /// Commits the step. Returns the endpoint as read back.
 async fn moved(h: &Harness, step: EndpointStep) -> Endpoint {
     let EndpointStep::Taken(endpoint) = step.clone() else { unreachable!("a step that was taken before") };
-    h.good(steps::move_endpoint(step, after_s(1))).await;
+    h.commit_ok(steps::move_endpoint(step, after_s(1))).await;
     h.store.find_endpoint(endpoint.account, endpoint.id).await.unwrap().unwrap()
 }
 

@@ -7,7 +7,7 @@ use cais_domain::ids::{AccountId, EventId};
 use cais_ports::{EventFilter, EventPage, NewEvent, Page, StoredEvent};
 
 use super::Harness;
-use super::harness::{after_s, all_at_once, walk_events};
+use super::harness::{after_s, commit_concurrently, walk_events};
 use crate::builders::{an_event, fresh, start, steps};
 
 /// The longest time until the reader has read all events of a round.
@@ -25,7 +25,7 @@ pub async fn event_data_is_read_back_byte_for_byte(h: &mut Harness) {
         let event = NewEvent { data: data.into_bytes(), at: after_s(1), ..an_event(account, kind, "chg_1") };
         events.push(event);
     }
-    h.good(steps::publish(events.clone())).await;
+    h.commit_ok(steps::publish(events.clone())).await;
     for (sequence, event) in (1..).zip(events) {
         assert_eq!(h.store.find_event(account, event.id).await.unwrap(), Some(stored(&event, sequence)));
     }
@@ -74,7 +74,7 @@ pub async fn events_of_one_resource_are_listed(h: &mut Harness) {
     let mut written = Vec::new();
     for (owner, resource) in [(account, "chg_1"), (account, "chg_10"), (other, "chg_1"), (account, "chg_1")] {
         let event = an_event(owner, EventType::ChargePaid, resource);
-        let committed = h.good(steps::publish(vec![event.clone()])).await;
+        let committed = h.commit_ok(steps::publish(vec![event.clone()])).await;
         if (owner, resource) == (account, "chg_1") {
             written.push(stored(&event, *committed.sequences.first().unwrap()));
         }
@@ -139,7 +139,7 @@ pub async fn forward_reader_misses_no_event_under_load(h: &mut Harness) {
     let mut last = 0;
     for _ in 0..rounds {
         let change = || steps::publish(vec![event(account, 0), event(account, 1)]);
-        let writers = all_at_once(&h.store, (0..callers).map(|_| change()).collect());
+        let writers = commit_concurrently(&h.store, (0..callers).map(|_| change()).collect());
         let reader = async {
             let mut seen: Vec<StoredEvent> = Vec::new();
             while seen.len() < 2 * callers {
@@ -166,7 +166,7 @@ async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<StoredEvent>
     let mut written = Vec::new();
     for place in 0..count {
         let event = event(account, place);
-        let committed = h.good(steps::publish(vec![event.clone()])).await;
+        let committed = h.commit_ok(steps::publish(vec![event.clone()])).await;
         written.push(stored(&event, *committed.sequences.first().unwrap()));
     }
     written

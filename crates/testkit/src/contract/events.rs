@@ -7,7 +7,7 @@ use cais_domain::ids::AccountId;
 use cais_ports::ChangeSet;
 
 use super::Harness;
-use super::harness::{all_at_once, hold};
+use super::harness::{commit_concurrently, hold};
 use crate::builders::{an_event, start};
 
 /// The number of concurrent callers.
@@ -18,7 +18,7 @@ pub async fn sequences_count_from_one_in_each_account(h: &mut Harness) {
     let accounts = [h.account().await.id, h.account().await.id];
     for sequence in 1..=5 {
         for account in accounts {
-            assert_eq!(h.good(events(&[account])).await.sequences, [sequence]);
+            assert_eq!(h.commit_ok(events(&[account])).await.sequences, [sequence]);
             assert_eq!(h.store.last_sequence(account).await.unwrap(), sequence);
         }
     }
@@ -27,13 +27,13 @@ pub async fn sequences_count_from_one_in_each_account(h: &mut Harness) {
 /// The change set has events of several accounts. The sequence numbers are returned in the order of the events.
 pub async fn change_set_receives_its_sequences_in_order(h: &mut Harness) {
     let (a, b) = (h.account().await.id, h.account().await.id);
-    assert!(h.good(events(&[])).await.sequences.is_empty());
-    assert_eq!(h.good(events(&[a, b, a, a])).await.sequences, [1, 1, 2, 3]);
-    assert_eq!(h.good(events(&[b, a, b])).await.sequences, [2, 4, 3]);
+    assert!(h.commit_ok(events(&[])).await.sequences.is_empty());
+    assert_eq!(h.commit_ok(events(&[a, b, a, a])).await.sequences, [1, 1, 2, 3]);
+    assert_eq!(h.commit_ok(events(&[b, a, b])).await.sequences, [2, 4, 3]);
     for kind in EventType::ALL {
         let mut change = events(&[]);
         change.events.push(an_event(a, kind, "chg_1"));
-        h.good(change).await;
+        h.commit_ok(change).await;
     }
     let last = 4 + i64::try_from(EventType::ALL.len()).unwrap();
     assert_eq!(h.store.last_sequence(a).await.unwrap(), last);
@@ -53,7 +53,7 @@ pub async fn sequences_have_no_gap_under_load(h: &mut Harness) {
                 change
             })
             .collect();
-        let outcomes = all_at_once(&h.store, changes).await;
+        let outcomes = commit_concurrently(&h.store, changes).await;
         for (caller, outcome) in outcomes.into_iter().enumerate() {
             assert_eq!(outcome.is_err(), caller % 4 == 0, "{outcome:?}");
             let sequences = outcome.map(|committed| committed.sequences).unwrap_or_default();

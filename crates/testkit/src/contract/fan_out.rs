@@ -8,7 +8,7 @@ use cais_domain::merchant::webhook::{DeliveryStatus, DisabledReason, Endpoint, E
 use cais_ports::{ChangeSet, Delivery, EventFilter, NewEvent};
 
 use super::Harness;
-use super::harness::{after_s, all_at_once, hold, walk_deliveries, walk_events};
+use super::harness::{after_s, commit_concurrently, hold, walk_deliveries, walk_events};
 use super::probe::refused_without_a_trace;
 use crate::builders::{
     a_payment, a_postback, a_webhook_url, an_endpoint, an_event, fresh, pending_charge, start, steps, subscribed,
@@ -35,7 +35,7 @@ pub async fn subscribed_endpoints_get_a_delivery(h: &mut Harness) {
         (EventType::WebhookEndpointDisabled, vec![&all, &every]),
     ] {
         let event = an_event(account, kind, "chg_1");
-        h.good(steps::publish(vec![event.clone()])).await;
+        h.commit_ok(steps::publish(vec![event.clone()])).await;
         assert_deliveries(h, &event, &matching).await;
         for endpoint in matching {
             let newest = deliveries(h, endpoint).await.into_iter().next().unwrap();
@@ -69,12 +69,12 @@ pub async fn ended_and_foreign_endpoints_get_no_delivery(h: &mut Harness) {
     for (slot, state) in (0..).zip(states) {
         let deaf = h.stored_endpoint(Endpoint { state, epoch: 1, ..an_endpoint(account, slot) }).await;
         let event = NewEvent { postback: Some(a_postback(&deaf)), ..an_event(account, EventType::ChargePaid, "chg_1") };
-        h.good(steps::publish(vec![event.clone()])).await;
+        h.commit_ok(steps::publish(vec![event.clone()])).await;
         assert_deliveries(h, &event, &[]).await;
     }
     let foreign = h.endpoint(other, 0).await;
     let named = NewEvent { postback: Some(a_postback(&foreign)), ..an_event(account, EventType::ChargePaid, "chg_1") };
-    h.good(steps::publish(vec![named.clone()])).await;
+    h.commit_ok(steps::publish(vec![named.clone()])).await;
     assert_deliveries(h, &named, &[]).await;
     assert_eq!(deliveries(h, &foreign).await, []);
 }
@@ -87,7 +87,7 @@ pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
     let (named, wants_all) = (h.stored_endpoint(deaf(0)).await, h.endpoint(account, 1).await);
     let assert_published = async |postback: Option<Postback>, matching: &[&Endpoint]| {
         let event = NewEvent { postback, ..an_event(account, EventType::ChargePaid, "chg_1") };
-        h.good(steps::publish(vec![event.clone()])).await;
+        h.commit_ok(steps::publish(vec![event.clone()])).await;
         assert_deliveries(h, &event, matching).await;
     };
     let postback = a_postback(&named);
@@ -100,7 +100,7 @@ pub async fn named_endpoint_is_found_by_its_id_and_address(h: &mut Harness) {
     // The endpoint gets a new address, and another endpoint gets the old address. Both get a delivery.
     let moved = Endpoint { url: a_webhook_url(), ..named.clone() };
     let unreserved = steps::move_endpoint(named.clone().delete(start()), start()).unreserve;
-    h.good(ChangeSet { unreserve: unreserved, ..steps::update_endpoint(&moved, start()) }).await;
+    h.commit_ok(ChangeSet { unreserve: unreserved, ..steps::update_endpoint(&moved, start()) }).await;
     let follower = h.stored_endpoint(Endpoint { url: named.url.clone(), ..deaf(2) }).await;
     assert_published(Some(postback), &[&moved, &wants_all, &follower]).await;
     assert_published(Some(Postback { endpoint: fresh(), url: a_webhook_url() }), &[&wants_all]).await;
@@ -115,7 +115,7 @@ pub async fn charge_events_reach_the_endpoint_that_it_names(h: &mut Harness) {
     charge.terms.postback = Some(a_postback(&named));
     let charge = h.charge(charge).await;
     assert_eq!(h.read_charge(&charge).await, charge);
-    h.good(steps::confirm_payment(&charge, a_payment(1_000), after_s(1))).await;
+    h.commit_ok(steps::confirm_payment(&charge, a_payment(1_000), after_s(1))).await;
     let kinds: Vec<EventType> = deliveries(h, &named).await.iter().map(|delivery| delivery.kind).collect();
     assert_eq!(kinds, [EventType::ChargePaid]);
 }
@@ -129,7 +129,7 @@ pub async fn events_of_a_change_set_have_separate_deliveries(h: &mut Harness) {
     let events: Vec<NewEvent> = kinds.into_iter().map(|kind| an_event(account, kind, "chg_1")).collect();
     let of_other = an_event(other, EventType::ChargePaid, "chg_2");
     let [first, second, third] = <[NewEvent; 3]>::try_from(events.clone()).unwrap();
-    h.good(steps::publish(vec![first, of_other.clone(), second, third])).await;
+    h.commit_ok(steps::publish(vec![first, of_other.clone(), second, third])).await;
     for event in &events {
         assert_deliveries(h, event, &[&one, &two]).await;
     }
@@ -161,7 +161,7 @@ pub async fn ended_endpoint_gets_no_event_of_its_end(h: &mut Harness) {
     let (ending, other) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
     let step = ending.clone().disable(DisabledReason::Gone, after_s(1)).unwrap();
     let event = an_event(account, EventType::WebhookEndpointDisabled, &ending.id.to_string());
-    h.good(ChangeSet { events: vec![event.clone()], ..steps::move_endpoint(step, after_s(1)) }).await;
+    h.commit_ok(ChangeSet { events: vec![event.clone()], ..steps::move_endpoint(step, after_s(1)) }).await;
     let made = h.store.list_deliveries_of_event(account, event.id).await.unwrap();
     let (own, others): (Vec<_>, Vec<_>) = made.into_iter().partition(|delivery| delivery.endpoint == ending.id);
     assert!(own.iter().all(|delivery| delivery.status == DeliveryStatus::Cancelled), "{own:?}");
@@ -187,7 +187,7 @@ pub async fn deliveries_match_events_under_load(h: &mut Harness) {
             }
             change
         };
-        let outcomes = all_at_once(&h.store, (0..CALLERS).map(change).collect()).await;
+        let outcomes = commit_concurrently(&h.store, (0..CALLERS).map(change).collect()).await;
         for (caller, outcome) in outcomes.iter().enumerate() {
             assert_eq!(outcome.is_err(), caller.is_multiple_of(4), "{outcome:?}");
         }
@@ -213,9 +213,9 @@ pub async fn endpoint_ended_meanwhile_has_no_pending_delivery(h: &mut Harness) {
         let ending = h.endpoint(account, slot).await;
         let mut changes: Vec<ChangeSet> = (0..CALLERS).map(|_| one_event(account)).collect();
         changes.insert(CALLERS / 2, steps::move_endpoint(ending.clone().delete(after_s(1)), after_s(1)));
-        let outcomes = all_at_once(&h.store, changes).await;
+        let outcomes = commit_concurrently(&h.store, changes).await;
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
-        h.good(one_event(account)).await;
+        h.commit_ok(one_event(account)).await;
         for delivery in deliveries(h, &ending).await {
             assert_eq!((delivery.status, delivery.next_attempt_at), (DeliveryStatus::Cancelled, None));
         }

@@ -73,20 +73,20 @@ impl Harness {
     }
 
     /// Commits a change set that must be accepted.
-    pub async fn good(&self, change: ChangeSet) -> Committed {
+    pub async fn commit_ok(&self, change: ChangeSet) -> Committed {
         self.commit(change).await.unwrap()
     }
 
     /// Stores a new account. Returns the account as stored, with version 1.
     pub async fn account(&self) -> Account {
         let account = an_account();
-        self.good(steps::open_account(&account)).await;
+        self.commit_ok(steps::open_account(&account)).await;
         Account { version: 1, ..account }
     }
 
     /// Stores the charge. Returns the charge as stored, with version 1.
     pub async fn charge(&self, charge: Charge) -> Charge {
-        self.good(steps::open_charge(&charge)).await;
+        self.commit_ok(steps::open_charge(&charge)).await;
         Charge { version: 1, ..charge }
     }
 
@@ -97,7 +97,7 @@ impl Harness {
 
     /// Stores the payout without moving its money. Returns the payout as stored, with version 1.
     pub async fn payout(&self, payout: Payout) -> Payout {
-        self.good(ChangeSet { transfers: Vec::new(), ..steps::open_payout(&payout) }).await;
+        self.commit_ok(ChangeSet { transfers: Vec::new(), ..steps::open_payout(&payout) }).await;
         Payout { version: 1, ..payout }
     }
 
@@ -105,7 +105,7 @@ impl Harness {
     pub async fn held_payout(&self, account: AccountId) -> Payout {
         let payout = a_payout(account);
         self.fund(account, payout.terms.gross().unwrap().centavos()).await;
-        self.good(steps::open_payout(&payout)).await;
+        self.commit_ok(steps::open_payout(&payout)).await;
         Payout { version: 1, ..payout }
     }
 
@@ -117,7 +117,7 @@ impl Harness {
     /// Stores the refund without moving its money. Returns the refund as stored, with version 1.
     pub async fn refund(&self, refund: Refund) -> Refund {
         let write = Write::insert(refund.clone());
-        self.good(steps::write(write, refund.created_at)).await;
+        self.commit_ok(steps::write(write, refund.created_at)).await;
         Refund { version: 1, ..refund }
     }
 
@@ -131,7 +131,7 @@ impl Harness {
     pub async fn paid_charge(&self, charge: Charge, release_delay_s: u32) -> Charge {
         let charge = self.charge(charge).await;
         let payment = a_payment(charge.terms.amount.centavos());
-        self.good(steps::credit_payment(&charge, payment, release_delay_s, after_s(1))).await;
+        self.commit_ok(steps::credit_payment(&charge, payment, release_delay_s, after_s(1))).await;
         self.read_charge(&charge).await
     }
 
@@ -147,13 +147,13 @@ impl Harness {
 
     /// Stores the endpoint. Returns the endpoint as stored, with version 1.
     pub async fn stored_endpoint(&self, endpoint: Endpoint) -> Endpoint {
-        self.good(steps::open_endpoint(&endpoint)).await;
+        self.commit_ok(steps::open_endpoint(&endpoint)).await;
         Endpoint { version: 1, ..endpoint }
     }
 
     /// Moves money from the main acquirer's settlement account to the available money of the account.
     pub async fn fund(&self, account: AccountId, centavos: i64) {
-        self.good(steps::transfer(income(account, centavos))).await;
+        self.commit_ok(steps::transfer(income(account, centavos))).await;
     }
 
     /// Returns the balances of the account's buckets in centavos: available, pending, blocked, in transit.
@@ -207,7 +207,7 @@ pub(super) fn movement(from: LedgerAccount, to: LedgerAccount, centavos: i64, ov
 }
 
 /// Commits the change sets concurrently, each from its own task. Returns the outcomes in the order of the change sets.
-pub(super) async fn all_at_once(
+pub(super) async fn commit_concurrently(
     store: &Arc<dyn WholeStore>,
     changes: Vec<ChangeSet>,
 ) -> Vec<Result<Committed, CommitError>> {
@@ -279,7 +279,10 @@ pub(super) async fn walk_deliveries(
 }
 
 /// Returns the number of accepted change sets. Asserts that every refusal is as `expected`.
-pub(super) fn winners(outcomes: &[Result<Committed, CommitError>], expected: impl Fn(&CommitError) -> bool) -> usize {
+pub(super) fn count_accepted(
+    outcomes: &[Result<Committed, CommitError>],
+    expected: impl Fn(&CommitError) -> bool,
+) -> usize {
     let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
     for refused in refused {
         assert!(expected(refused), "{refused:?}");

@@ -44,8 +44,8 @@ pub async fn second_use_of_key_is_refused_with_its_record(h: &mut Harness) {
 /// Each account has its own keys.
 pub async fn key_is_free_in_another_account(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
-    h.good(take(one.id, "everybodys", "chg_1")).await;
-    h.good(take(other.id, "everybodys", "chg_2")).await;
+    h.commit_ok(take(one.id, "everybodys", "chg_1")).await;
+    h.commit_ok(take(other.id, "everybodys", "chg_2")).await;
     for (account, resource) in [(one.id, "chg_1"), (other.id, "chg_2")] {
         let record = read(h, &steps::idempotency_ref(account, "everybodys")).await;
         assert_eq!(record.resource, resource);
@@ -58,10 +58,10 @@ pub async fn keys_differ_in_every_character(h: &mut Harness) {
     let long = "k".repeat(254);
     for key in ["abcdefgh", "ABCDEFGH", "abcdefg%", "abcdefg_", "'; -- \\\"".trim_matches(' ')] {
         let key = key.replace(' ', "+");
-        h.good(take(account.id, &key, &key)).await;
+        h.commit_ok(take(account.id, &key, &key)).await;
     }
     for last in ["a", "A"] {
-        h.good(take(account.id, &format!("{long}{last}"), last)).await;
+        h.commit_ok(take(account.id, &format!("{long}{last}"), last)).await;
     }
     let record = read(h, &steps::idempotency_ref(account.id, &format!("{long}A"))).await;
     assert_eq!(record.resource, "A");
@@ -125,7 +125,7 @@ pub async fn answer_is_read_back_byte_for_byte(h: &mut Harness) {
         assert_eq!((record.answer, record.due_at), (Some(known.clone()), None));
 
         let later = steps::idempotency_ref(account.id, &format!("later-{kind}"));
-        h.good(take(account.id, later.key.as_str(), "")).await;
+        h.commit_ok(take(account.id, later.key.as_str(), "")).await;
         assert_eq!(change(h, answer(&later, 1, &known)).await, Ok(()));
         assert_eq!(read(h, &later).await.answer, Some(known));
     }
@@ -138,7 +138,7 @@ pub async fn released_record_is_resumed(h: &mut Harness) {
     let release = |fence, due_at| IdempotencyChange::Release { name: name.clone(), fence, due_at };
     let at = after_s(3);
     let released = ChangeSet { idempotency: Some(release(1, None)), ..ChangeSet::new(at) };
-    h.good(released).await;
+    h.commit_ok(released).await;
     let record = read(h, &name).await;
     assert_eq!((record.fence, record.due_at, &record.answer), (1, None, &None));
     assert!(record.lease_until <= at, "a repeat need not wait");
@@ -164,13 +164,13 @@ pub async fn refused_record_leaves_nothing(h: &mut Harness) {
     let refused = h.commit(spoilt).await.unwrap_err();
     assert!(matches!(refused, CommitError::KeyInUse { .. }), "{refused:?}");
     probe.assert_absent(h).await;
-    h.good(ChangeSet { idempotency, ..change }).await;
+    h.commit_ok(ChangeSet { idempotency, ..change }).await;
     probe.assert_present(h).await;
 }
 
 async fn taken(h: &Harness, key: &str) -> (IdempotencyRef, IdempotencyRecord) {
     let account: AccountId = h.account().await.id;
-    h.good(take(account, key, "chg_1")).await;
+    h.commit_ok(take(account, key, "chg_1")).await;
     let name = steps::idempotency_ref(account, key);
     let record = read(h, &name).await;
     (name, record)

@@ -4,7 +4,7 @@ use cais_domain::block::Block;
 use cais_domain::charge::{Charge, ChargeStatus};
 use cais_domain::event::EventType;
 use cais_domain::ids::{AccountId, InfractionId};
-use cais_domain::infraction::{Disputed, Infraction, InfractionStatus, InfractionStep, NewInfraction};
+use cais_domain::infraction::{DisputeReport, Disputed, Infraction, InfractionStatus, InfractionStep};
 use cais_domain::ledger::Bucket;
 use cais_domain::merchant::webhook::Endpoint;
 use cais_domain::money::Money;
@@ -12,9 +12,9 @@ use cais_domain::payment::CreditedPayment;
 use cais_ports::{ChangeSet, CommitError, EventFilter};
 
 use super::Harness;
-use super::harness::{after_s, all_at_once, hold, merchant, walk_deliveries, walk_events, winners};
+use super::harness::{after_s, commit_concurrently, count_accepted, hold, merchant, walk_deliveries, walk_events};
 use crate::builders::{
-    a_payment, a_payout, a_postback, a_return_id, an_endpoint, fresh, new_infraction, new_refund, pending_charge,
+    a_payment, a_payout, a_postback, a_return_id, an_endpoint, dispute_report, fresh, new_refund, pending_charge,
     steps, subscribed,
 };
 
@@ -29,7 +29,7 @@ pub async fn infraction_is_opened_and_resolved(h: &mut Harness) {
         (LOSE, [540, 0, 0, 0], InfractionStatus::Lost, EventType::InfractionLost),
     ] {
         let case = Case::paid(h).await;
-        let opened = case.open(h, &new_infraction(400)).await;
+        let opened = case.open(h, &dispute_report(400)).await;
         let charge = case.charge(h).await;
         assert_eq!((opened.state.status(), opened.limit), (InfractionStatus::Open, Money::from_centavos(400)));
         assert_eq!((charge.open_infractions, h.balances(charge.account).await), (1, [540, 0, 400, 0]));
@@ -44,7 +44,7 @@ pub async fn infraction_is_opened_and_resolved(h: &mut Harness) {
         assert_eq!(block, Some(expected));
 
         let change = case.settle(h, opened.id, settle).await;
-        h.good(change.clone()).await;
+        h.commit_ok(change.clone()).await;
         assert_eq!(h.commit(change).await, Err(CommitError::Stale), "resolved once");
         let settled = case.infraction(h, opened.id).await;
         assert_eq!((settled.state.status(), h.balances(charge.account).await), (status, balances));
@@ -66,15 +66,15 @@ pub async fn charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
     charge.terms.postback = Some(a_postback(&named));
     h.fund(account, 60).await;
     let case = Case::of(h, h.paid_charge(charge, 0).await).await;
-    let asked = new_refund(Some(300));
-    h.good(steps::open_refund(&case.charge(h).await, &asked, after_s(2))).await;
-    let refund = h.read_refund(account, asked.id).await;
-    h.good(steps::complete_refund(&refund, &case.charge(h).await, a_return_id(), after_s(3))).await;
+    let requested = new_refund(Some(300));
+    h.commit_ok(steps::open_refund(&case.charge(h).await, &requested, after_s(2))).await;
+    let refund = h.read_refund(account, requested.id).await;
+    h.commit_ok(steps::complete_refund(&refund, &case.charge(h).await, a_return_id(), after_s(3))).await;
 
-    let opened = case.open(h, &new_infraction(5_000)).await;
+    let opened = case.open(h, &dispute_report(5_000)).await;
     assert_eq!(opened.limit, Money::from_centavos(700), "the rest of the Pix");
     assert_eq!(h.balances(account).await, [0, 0, 700, 0]);
-    let committed = h.good(case.settle(h, opened.id, LOSE).await).await;
+    let committed = h.commit_ok(case.settle(h, opened.id, LOSE).await).await;
     assert_eq!(committed.sequences.len(), 2);
     let charge = case.charge(h).await;
     assert_eq!((charge.state.status(), charge.refunds.done.centavos()), (ChargeStatus::Refunded, 1_000));
@@ -90,13 +90,13 @@ pub async fn charge_that_was_lost_whole_is_refunded(h: &mut Harness) {
 pub async fn lost_infraction_closes_its_shortfall(h: &mut Harness) {
     let case = Case::paid(h).await;
     let account = case.account();
-    h.good(steps::transfer(hold(account, 640))).await;
-    let opened = case.open(h, &new_infraction(1_000)).await;
+    h.commit_ok(steps::transfer(hold(account, 640))).await;
+    let opened = case.open(h, &dispute_report(1_000)).await;
     assert_eq!(h.balances(account).await, [0, 0, 300, 640]);
     let early = case.settle(h, opened.id, LOSE).await;
     h.fund(account, 50).await;
     assert_eq!(h.commit(early).await, Err(CommitError::Stale), "more is held than was read");
-    h.good(case.settle(h, opened.id, LOSE).await).await;
+    h.commit_ok(case.settle(h, opened.id, LOSE).await).await;
     assert_eq!(h.balances(account).await, [0, 0, 0, 640]);
     h.fund(account, 500).await;
     assert_eq!(h.balances(account).await, [500, 0, 0, 640]);
@@ -111,26 +111,26 @@ pub async fn several_infractions_share_a_pix(h: &mut Harness) {
     let account = case.account();
     h.fund(account, 10_000).await;
     let [one, two, three] = [
-        case.open(h, &new_infraction(700)).await,
-        case.open(h, &new_infraction(700)).await,
-        case.open(h, &new_infraction(1)).await,
+        case.open(h, &dispute_report(700)).await,
+        case.open(h, &dispute_report(700)).await,
+        case.open(h, &dispute_report(1)).await,
     ];
     assert_eq!([&one, &two, &three].map(|one| one.limit.centavos()), [700, 300, 0]);
     assert_eq!(h.balances(account).await, [10_940 - 1_000, 0, 1_000, 0]);
     assert_eq!(case.charge(h).await.open_infractions, 3);
-    h.good(case.settle(h, one.id, CANCEL).await).await;
+    h.commit_ok(case.settle(h, one.id, CANCEL).await).await;
     let two = case.infraction(h, two.id).await;
     let three = case.infraction(h, three.id).await;
     assert_eq!([&two, &three].map(|one| one.limit.centavos()), [700, 1]);
     assert_eq!(h.balances(account).await, [10_940 - 701, 0, 701, 0]);
-    h.good(case.settle(h, two.id, LOSE).await).await;
-    h.good(case.settle(h, three.id, LOSE).await).await;
-    let reopened = case.open(h, &new_infraction(700)).await;
+    h.commit_ok(case.settle(h, two.id, LOSE).await).await;
+    h.commit_ok(case.settle(h, three.id, LOSE).await).await;
+    let reopened = case.open(h, &dispute_report(700)).await;
     assert_eq!(reopened.limit, Money::from_centavos(299));
-    h.good(case.settle(h, reopened.id, LOSE).await).await;
-    let none_left = case.open(h, &new_infraction(700)).await;
+    h.commit_ok(case.settle(h, reopened.id, LOSE).await).await;
+    let none_left = case.open(h, &dispute_report(700)).await;
     assert_eq!(none_left.limit, Money::ZERO);
-    h.good(case.settle(h, none_left.id, WIN).await).await;
+    h.commit_ok(case.settle(h, none_left.id, WIN).await).await;
     let charge = case.charge(h).await;
     assert_eq!((charge.state.status(), charge.open_infractions), (ChargeStatus::Refunded, 0));
     assert_eq!(h.balances(account).await, [10_940 - 1_000, 0, 0, 0]);
@@ -139,14 +139,14 @@ pub async fn several_infractions_share_a_pix(h: &mut Harness) {
 /// Repeated callbacks have no further effect.
 pub async fn repeated_callbacks_open_an_infraction_once(h: &mut Harness) {
     let case = Case::paid(h).await;
-    let new = new_infraction(400);
+    let new = dispute_report(400);
     let infractions = case.infractions(h).await;
     let charge = case.charge(h).await;
     let disputed = Disputed { payment: &case.payment, charge: &charge, infractions: &infractions };
-    let callback = || NewInfraction { id: fresh(), ..new.clone() };
+    let callback = || DisputeReport { id: fresh(), ..new.clone() };
     let changes = (0..CALLERS).map(|_| steps::open_infraction(&callback(), disputed, after_s(5))).collect();
-    let outcomes = all_at_once(&h.store, changes).await;
-    assert_eq!(winners(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
+    let outcomes = commit_concurrently(&h.store, changes).await;
+    assert_eq!(count_accepted(&outcomes, |refused| matches!(refused, CommitError::Taken { .. })), 1);
     let infractions = case.infractions(h).await;
     assert_eq!((infractions.len(), h.balances(case.account()).await), (1, [540, 0, 400, 0]));
     let owner = h.store.find_owner(&steps::infraction_key(&new)).await.unwrap();
@@ -158,13 +158,13 @@ pub async fn repeated_callbacks_open_an_infraction_once(h: &mut Harness) {
 pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness) {
     let case = Case::paid(h).await;
     h.fund(case.account(), 5_000).await;
-    let mut waiting: Vec<NewInfraction> = (0..8).map(|_| new_infraction(300)).collect();
+    let mut waiting: Vec<DisputeReport> = (0..8).map(|_| dispute_report(300)).collect();
     while !waiting.is_empty() {
         let (charge, infractions) = (case.charge(h).await, case.infractions(h).await);
         let disputed = Disputed { payment: &case.payment, charge: &charge, infractions: &infractions };
         let changes = waiting.iter().map(|new| steps::open_infraction(new, disputed, after_s(5))).collect();
-        let outcomes = all_at_once(&h.store, changes).await;
-        assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
+        let outcomes = commit_concurrently(&h.store, changes).await;
+        assert_eq!(count_accepted(&outcomes, |refused| *refused == CommitError::Stale), 1);
         let mut outcomes = outcomes.into_iter();
         waiting.retain(|_| outcomes.next().unwrap().is_err());
     }
@@ -183,14 +183,14 @@ pub async fn disputes_of_one_pix_are_opened_one_after_the_other(h: &mut Harness)
 pub async fn infraction_with_racing_outcomes_has_one(h: &mut Harness) {
     for _ in 0..4 {
         let case = Case::paid(h).await;
-        let opened = case.open(h, &new_infraction(400)).await;
+        let opened = case.open(h, &dispute_report(400)).await;
         let mut changes = Vec::new();
         for settle in [WIN, LOSE, CANCEL] {
             let change = case.settle(h, opened.id, settle).await;
             changes.extend(vec![change; CALLERS / 3]);
         }
-        let outcomes = all_at_once(&h.store, changes).await;
-        assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
+        let outcomes = commit_concurrently(&h.store, changes).await;
+        assert_eq!(count_accepted(&outcomes, |refused| *refused == CommitError::Stale), 1);
         let settled = case.infraction(h, opened.id).await;
         let back = if settled.state.status() == InfractionStatus::Lost { 400 } else { 0 };
         assert_eq!(h.balances(case.account()).await, [940 - back, 0, 0, 0]);
@@ -208,13 +208,13 @@ pub async fn dispute_races_with_refunds(h: &mut Harness) {
         let disputed = Disputed { payment: &case.payment, charge: &charge, infractions: &infractions };
         let refund = || steps::open_refund(&charge, &new_refund(Some(800)), after_s(5));
         let mut changes: Vec<ChangeSet> = (0..8).map(|_| refund()).collect();
-        changes.insert(round, steps::open_infraction(&new_infraction(700), disputed, after_s(5)));
-        let outcomes = all_at_once(&h.store, changes).await;
-        assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
+        changes.insert(round, steps::open_infraction(&dispute_report(700), disputed, after_s(5)));
+        let outcomes = commit_concurrently(&h.store, changes).await;
+        assert_eq!(count_accepted(&outcomes, |refused| *refused == CommitError::Stale), 1);
         if outcomes.get(round).unwrap().is_ok() {
             assert_eq!(h.balances(case.account()).await, [1_240, 0, 700, 0]);
         } else {
-            let opened = case.open(h, &new_infraction(700)).await;
+            let opened = case.open(h, &dispute_report(700)).await;
             assert_eq!(opened.limit, Money::from_centavos(200));
             assert_eq!(h.balances(case.account()).await, [940, 0, 200, 800]);
         }
@@ -234,19 +234,19 @@ pub async fn payouts_race_with_a_dispute(h: &mut Harness) {
         let mut changes: Vec<ChangeSet> = (0..CALLERS).map(|_| steps::open_payout(&payout())).collect();
         let (charge, infractions) = (case.charge(h).await, case.infractions(h).await);
         let disputed = Disputed { payment: &case.payment, charge: &charge, infractions: &infractions };
-        let new = new_infraction(600);
+        let new = dispute_report(600);
         changes.insert(place, steps::open_infraction(&new, disputed, after_s(5)));
-        let outcomes = all_at_once(&h.store, changes).await;
+        let outcomes = commit_concurrently(&h.store, changes).await;
         let debited = merchant(account, Bucket::Available);
         let refused =
             |error: &CommitError| matches!(error, CommitError::NotCovered { account, .. } if *account == debited);
-        let sent = i64::try_from(winners(&outcomes, refused)).unwrap() - 1;
+        let sent = i64::try_from(count_accepted(&outcomes, refused)).unwrap() - 1;
         let [available, pending, blocked, in_transit] = h.balances(account).await;
         assert_eq!((available + blocked + in_transit, pending, in_transit), (940, 0, 30 * sent));
         assert!(available < 30 && (blocked == 600 || available == 0), "{available}, {blocked}");
         let block = h.store.find_block(account, new.id).await.unwrap().unwrap();
         assert_eq!((block.held.centavos(), block.limit.centavos()), (blocked, 600));
-        h.good(case.settle(h, new.id, WIN).await).await;
+        h.commit_ok(case.settle(h, new.id, WIN).await).await;
         assert_eq!(h.balances(account).await, [available + blocked, 0, 0, in_transit]);
     }
 }
@@ -268,7 +268,7 @@ impl Case {
     async fn paid(h: &Harness) -> Self {
         let account = h.account().await.id;
         let charge = h.pending_charge(account).await;
-        h.good(steps::confirm_payment(&charge, a_payment(1_000), after_s(1))).await;
+        h.commit_ok(steps::confirm_payment(&charge, a_payment(1_000), after_s(1))).await;
         Self::of(h, h.read_charge(&charge).await).await
     }
 
@@ -296,10 +296,10 @@ impl Case {
     }
 
     /// Opens the infraction and returns it as read back.
-    async fn open(&self, h: &Harness, new: &NewInfraction) -> Infraction {
+    async fn open(&self, h: &Harness, new: &DisputeReport) -> Infraction {
         let (charge, infractions) = (self.charge(h).await, self.infractions(h).await);
         let disputed = Disputed { payment: &self.payment, charge: &charge, infractions: &infractions };
-        h.good(steps::open_infraction(new, disputed, after_s(5))).await;
+        h.commit_ok(steps::open_infraction(new, disputed, after_s(5))).await;
         self.infraction(h, new.id).await
     }
 

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use super::Harness;
 use super::due::AT_S;
-use super::harness::{after_s, all_at_once, walk, winners};
+use super::harness::{after_s, commit_concurrently, count_accepted, walk};
 use super::probe::refused_without_a_trace;
 use crate::builders::{
     a_defense, a_position, an_end_to_end_id, an_infraction, fresh, infraction_in_status, pending_charge, start, steps,
@@ -57,7 +57,7 @@ pub async fn infractions_come_back_changed(h: &mut Harness) {
     let states = InfractionStatus::ALL.map(|status| infraction_in_status(an_infraction(&charge, 700), status));
     for now in states.into_iter().chain(extremes(&charge)) {
         let never = Infraction { id: infraction.id, version: infraction.version, ..now.clone() };
-        h.good(steps::update_infraction(&never, after_s(1))).await;
+        h.commit_ok(steps::update_infraction(&never, after_s(1))).await;
         infraction = Infraction {
             reason: now.reason,
             situation: now.situation,
@@ -216,13 +216,13 @@ pub async fn due_infractions_come_longest_overdue_first(h: &mut Harness) {
     let charges = [charge(h).await, charge(h).await];
     let mut due = Vec::new();
     for (due_s, charge) in ORDER_S.into_iter().zip(charges.iter().cycle()) {
-        let asked = Infraction {
+        let submitted = Infraction {
             due_at: Some(after_s(due_s)),
             attempts: 3,
             defense: Some(a_defense()),
             ..an_infraction(charge, 100)
         };
-        due.push(stored(h, asked).await);
+        due.push(stored(h, submitted).await);
         stored(h, an_infraction(charge, 100)).await;
     }
     due.sort_by_key(|infraction| infraction.due_at);
@@ -231,7 +231,7 @@ pub async fn due_infractions_come_longest_overdue_first(h: &mut Harness) {
         assert!(found.iter().eq(due.iter().skip(skipped).take(expected)), "after {now_s} s, at most {limit}");
     }
     let first = due.remove(0);
-    h.good(steps::update_infraction(&Infraction { due_at: None, ..first }, after_s(1))).await;
+    h.commit_ok(steps::update_infraction(&Infraction { due_at: None, ..first }, after_s(1))).await;
     assert_eq!(h.store.list_due_infractions(after_s(1_000), 50).await.unwrap(), due);
 }
 
@@ -275,16 +275,16 @@ pub async fn positions_move_on(h: &mut Harness) {
     let insert = |position: &PollPosition| steps::write(Write::insert(position.clone()), start());
     let update = |position: &PollPosition| steps::write(Write::update(position.clone()), start());
     for list in UpstreamList::ALL {
-        h.good(insert(&PollPosition { list, ..position.clone() })).await;
+        h.commit_ok(insert(&PollPosition { list, ..position.clone() })).await;
     }
-    h.good(insert(&other)).await;
+    h.commit_ok(insert(&other)).await;
     position.version = 1;
     assert_eq!(find(h, &position).await, Some(position.clone()));
     let late: Timestamp = "9999-12-01T23:59:59.999999Z".parse().unwrap();
     for seen_until in [after_s(60), after_s(30), late, Timestamp::from_microsecond(1).unwrap()] {
         position.seen_until = seen_until;
-        let outcomes = all_at_once(&h.store, vec![update(&position); 16]).await;
-        assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
+        let outcomes = commit_concurrently(&h.store, vec![update(&position); 16]).await;
+        assert_eq!(count_accepted(&outcomes, |refused| *refused == CommitError::Stale), 1);
         position.version += 1;
         assert_eq!(find(h, &position).await, Some(position.clone()));
     }
@@ -309,7 +309,7 @@ async fn charge(h: &Harness) -> Charge {
 /// Stores the infraction without a block. Returns the infraction as stored, with version 1.
 async fn stored(h: &Harness, infraction: Infraction) -> Infraction {
     let write = Write::insert(infraction.clone());
-    h.good(steps::write(write, infraction.created_at)).await;
+    h.commit_ok(steps::write(write, infraction.created_at)).await;
     Infraction { version: 1, ..infraction }
 }
 

@@ -7,7 +7,7 @@ use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{ApiKeyRecord, Page, PageRequest, Write};
 
 use super::Harness;
-use super::harness::all_at_once;
+use super::harness::commit_concurrently;
 use crate::builders::{a_charge, a_key, fresh, in_status, pending_charge, start, steps};
 
 /// The pages contain each row once.
@@ -82,7 +82,7 @@ pub async fn invisible_and_foreign_charges_are_not_listed(h: &mut Harness) {
     assert_eq!(page, Page { rows: visible, has_more: false });
 
     let issued = in_status(first, ChargeStatus::Pending);
-    h.good(steps::update_charge(&issued, issued.created_at)).await;
+    h.commit_ok(steps::update_charge(&issued, issued.created_at)).await;
     let page = charges(h, account, 1, None).await;
     let seen: Vec<ChargeId> = page.rows.iter().map(|charge| charge.id).collect();
     assert_eq!((seen, page.has_more), (vec![issued.id], true), "the charge is listed once it was issued");
@@ -140,7 +140,7 @@ pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
     assert_eq!(walked, written);
     let rejected = Account { kyc: Kyc::Rejected, ..h.account().await };
     let all = PageRequest { limit: 6, starting_after: None };
-    h.good(steps::write(Write::update(rejected.clone()), start())).await;
+    h.commit_ok(steps::write(Write::update(rejected.clone()), start())).await;
     let found = h.store.list_accounts(Some(Kyc::Rejected), all).await.unwrap();
     assert_eq!(found.rows, [Account { version: rejected.version + 1, ..rejected }]);
     assert_eq!(h.store.list_accounts(Some(Kyc::Approved), all).await.unwrap().rows, written);
@@ -149,9 +149,9 @@ pub async fn accounts_are_listed_newest_first(h: &mut Harness) {
 /// The list has the newest 200 API keys of the account, and no keys of other accounts.
 pub async fn newest_keys_are_listed(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
-    h.good(steps::add_key(&a_key(other))).await;
+    h.commit_ok(steps::add_key(&a_key(other))).await;
     let keys: Vec<_> = (0..201).map(|_| a_key(account)).collect();
-    let added = all_at_once(&h.store, keys.iter().map(steps::add_key).collect()).await;
+    let added = commit_concurrently(&h.store, keys.iter().map(steps::add_key).collect()).await;
     assert!(added.iter().all(Result::is_ok), "{added:?}");
     let listed = h.store.list_keys(account).await.unwrap();
     let as_stored = |key: &ApiKeyRecord| ApiKeyRecord { version: 1, ..key.clone() };
@@ -166,7 +166,7 @@ async fn charges(h: &Harness, account: AccountId, limit: u32, starting_after: Op
 /// Stores that many new charges. Returns the charges as stored, with version 1, oldest first.
 async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<Charge> {
     let charges: Vec<_> = (0..count).map(|_| pending_charge(account)).collect();
-    let outcomes = all_at_once(&h.store, charges.iter().map(steps::open_charge).collect()).await;
+    let outcomes = commit_concurrently(&h.store, charges.iter().map(steps::open_charge).collect()).await;
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     charges.into_iter().map(|charge| Charge { version: 1, ..charge }).collect()
 }

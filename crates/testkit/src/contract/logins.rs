@@ -62,7 +62,7 @@ fn a_confirmation(session: &Session, action: PendingAction) -> Confirmation {
 }
 
 async fn insert(h: &mut Harness, write: Write) {
-    h.good(steps::write(write, start())).await;
+    h.commit_ok(steps::write(write, start())).await;
 }
 
 /// Merchants and operators are read back with every state of the authenticator and of the invitation.

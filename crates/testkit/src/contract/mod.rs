@@ -113,7 +113,7 @@ macro_rules! store_suite {
                 system_balance_is_the_sum_of_its_rows
                 repeated_payment_is_credited_once
                 cover_is_exact_to_the_centavo
-                cover_is_judged_in_the_order_of_transfers
+                cover_is_checked_in_the_order_of_transfers
                 uncovered_money_leaves_nothing
                 buckets_cover_only_their_own_transfers
                 greatest_amount_moves
@@ -140,7 +140,7 @@ macro_rules! store_suite {
                 endpoints_come_back_changed
                 stale_endpoint_leaves_nothing
                 deleted_and_foreign_endpoints_are_not_listed
-                addresses_and_places_have_one_owner
+                addresses_and_slots_have_one_owner
             }
             fan_out {
                 subscribed_endpoints_get_a_delivery
@@ -157,7 +157,7 @@ macro_rules! store_suite {
                 due_delivery_is_claimed_once
                 tests_are_delivered_like_events
                 longest_overdue_deliveries_are_claimed_first
-                endpoint_gets_no_more_than_its_places
+                endpoint_gets_no_more_than_its_slots
                 delivery_with_expired_lease_is_claimed_again
                 deliveries_put_off_by_a_wrong_clock_are_due
                 claims_alone_use_up_no_attempts

@@ -3,7 +3,7 @@
 use cais_domain::charge::ChargeStatus;
 use cais_domain::ledger::{Bucket, Overdraft, SystemAccount};
 use cais_domain::money::Money;
-use cais_ports::{ChangeSet, CommitError, ReservationKey, Verification};
+use cais_ports::{ChangeSet, CommitError, LedgerCheckResult, ReservationKey};
 
 use super::Harness;
 use super::harness::{after_s, hold, income, merchant, movement, not_covered};
@@ -16,7 +16,7 @@ pub async fn payment_is_credited_less_its_fee(h: &mut Harness) {
     let charge = h.pending_charge(account.id).await;
     let payment = a_payment(1_001);
     let confirm = steps::confirm_payment(&charge, payment.clone(), after_s(1));
-    assert_eq!(h.good(confirm).await.sequences, [1, 2], "one event of the payment, one of the excess");
+    assert_eq!(h.commit_ok(confirm).await.sequences, [1, 2], "one event of the payment, one of the excess");
     assert_eq!(h.balances(account.id).await, [941, 0, 0, 0]);
     assert_eq!(h.audit().await, 6, "two entries for each of three transfers");
     let paid = h.store.find_charge(account.id, charge.id).await.unwrap().unwrap();
@@ -26,7 +26,7 @@ pub async fn payment_is_credited_less_its_fee(h: &mut Harness) {
     assert_eq!(owner, Some(charge.id.to_string()));
 
     let second = steps::confirm_payment(&paid, a_payment(5), after_s(2));
-    assert_eq!(h.good(second).await.sequences, [3]);
+    assert_eq!(h.commit_ok(second).await.sequences, [3]);
     assert_eq!(h.balances(account.id).await, [946, 0, 0, 0]);
 }
 
@@ -36,7 +36,7 @@ pub async fn repeated_payment_is_credited_once(h: &mut Harness) {
     let charge = h.pending_charge(account.id).await;
     let other = h.pending_charge(account.id).await;
     let payment = a_payment(1_000);
-    h.good(steps::confirm_payment(&charge, payment.clone(), after_s(1))).await;
+    h.commit_ok(steps::confirm_payment(&charge, payment.clone(), after_s(1))).await;
     let paid = h.store.find_charge(account.id, charge.id).await.unwrap().unwrap();
     for again in [charge.clone(), paid, other] {
         let refused = h.commit(steps::confirm_payment(&again, payment.clone(), after_s(2))).await;
@@ -59,20 +59,20 @@ pub async fn cover_is_exact_to_the_centavo(h: &mut Harness) {
     h.fund(account.id, 1_000).await;
     let too_much = steps::transfer(hold(account.id, 1_001));
     assert_eq!(h.commit(too_much).await, refused(1_000));
-    h.good(steps::transfer(hold(account.id, 1_000))).await;
+    h.commit_ok(steps::transfer(hold(account.id, 1_000))).await;
     assert_eq!(h.commit(one).await, refused(0));
     assert_eq!(h.balances(account.id).await, [0, 0, 0, 1_000]);
 }
 
 /// A credit covers the later transfers of its change set, but not the earlier transfers.
-pub async fn cover_is_judged_in_the_order_of_transfers(h: &mut Harness) {
+pub async fn cover_is_checked_in_the_order_of_transfers(h: &mut Harness) {
     let account = h.account().await;
     let transfers = vec![income(account.id, 500), hold(account.id, 300), hold(account.id, 200)];
     let backwards = transfers.iter().rev().cloned().collect();
     let change = |transfers| ChangeSet { transfers, ..ChangeSet::new(start()) };
     let refused = h.commit(change(backwards)).await.unwrap_err();
     assert!(matches!(refused, CommitError::NotCovered { .. }), "{refused:?}");
-    h.good(change(transfers)).await;
+    h.commit_ok(change(transfers)).await;
     assert_eq!(h.balances(account.id).await, [0, 0, 0, 500]);
     assert_eq!(h.audit().await, 6);
 }
@@ -94,16 +94,16 @@ pub async fn buckets_cover_only_their_own_transfers(h: &mut Harness) {
         let (from, to) = (merchant(account.id, from), merchant(account.id, to));
         steps::transfer(movement(from, to, centavos, Overdraft::Forbidden))
     };
-    h.good(between(Bucket::Available, Bucket::Pending, 400)).await;
-    h.good(between(Bucket::Pending, Bucket::Blocked, 30)).await;
-    h.good(between(Bucket::Blocked, Bucket::InTransit, 2)).await;
+    h.commit_ok(between(Bucket::Available, Bucket::Pending, 400)).await;
+    h.commit_ok(between(Bucket::Pending, Bucket::Blocked, 30)).await;
+    h.commit_ok(between(Bucket::Blocked, Bucket::InTransit, 2)).await;
     assert_eq!(h.balances(account.id).await, [600, 370, 28, 2]);
     let refused = h.commit(between(Bucket::Blocked, Bucket::Available, 29)).await;
     assert_eq!(refused, Err(not_covered(account.id, Bucket::Blocked, 28)));
     let report = h.store.verify_ledger().await.unwrap();
     assert!(!report.differences.is_empty(), "pending money without a release, blocked money without a block");
-    h.good(between(Bucket::Blocked, Bucket::Available, 28)).await;
-    h.good(between(Bucket::Pending, Bucket::Available, 370)).await;
+    h.commit_ok(between(Bucket::Blocked, Bucket::Available, 28)).await;
+    h.commit_ok(between(Bucket::Pending, Bucket::Available, 370)).await;
 }
 
 /// The transfer moves the greatest 64-bit amount.
@@ -111,7 +111,7 @@ pub async fn greatest_amount_moves(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, i64::MAX).await;
     assert_eq!(h.balances(account.id).await, [i64::MAX, 0, 0, 0]);
-    h.good(steps::transfer(hold(account.id, i64::MAX))).await;
+    h.commit_ok(steps::transfer(hold(account.id, i64::MAX))).await;
     assert_eq!(h.balances(account.id).await, [0, 0, 0, i64::MAX]);
 }
 
@@ -124,7 +124,7 @@ pub async fn balance_out_of_range_is_refused(h: &mut Harness) {
     assert_eq!(h.audit().await, entries);
     assert!(matches!(refused, CommitError::Corrupt(_)), "{refused:?}");
     assert_eq!(h.balances(account.id).await, [i64::MAX, 0, 0, 0]);
-    h.good(steps::transfer(hold(account.id, 1))).await;
+    h.commit_ok(steps::transfer(hold(account.id, 1))).await;
     for centavos in [0, -1] {
         let refused = h.commit(steps::transfer(hold(account.id, centavos))).await.unwrap_err();
         assert!(matches!(refused, CommitError::Corrupt(_)), "{refused:?}");
@@ -138,7 +138,7 @@ pub async fn system_balance_is_the_sum_of_its_rows(h: &mut Harness) {
     for _ in 0..3 {
         let account = h.account().await;
         let charge = h.pending_charge(account.id).await;
-        h.good(steps::confirm_payment(&charge, a_payment(1_000), after_s(1))).await;
+        h.commit_ok(steps::confirm_payment(&charge, a_payment(1_000), after_s(1))).await;
     }
     assert_eq!(h.store.system_balance(&fees).await.unwrap().centavos() - before, 3 * 60);
     let none = SystemAccount::Crypto(main_acquirer());
@@ -147,8 +147,8 @@ pub async fn system_balance_is_the_sum_of_its_rows(h: &mut Harness) {
 
 /// The last verification of the ledger is returned, whatever the order in which the results are stored.
 pub async fn last_verification_of_the_ledger_is_returned(h: &mut Harness) {
-    assert_eq!(h.store.last_verification().await.unwrap(), None);
-    let at = |at_s, differences| Verification { at: after_s(at_s), differences };
+    assert_eq!(h.store.last_ledger_check().await.unwrap(), None);
+    let at = |at_s, differences| LedgerCheckResult { at: after_s(at_s), differences };
     for (stored, last) in [
         (at(10, 0), at(10, 0)),
         (at(20, 3), at(20, 3)),
@@ -156,7 +156,7 @@ pub async fn last_verification_of_the_ledger_is_returned(h: &mut Harness) {
         (at(20, 0), at(20, 0)),
         (at(30, 2), at(30, 2)),
     ] {
-        h.store.record_verification(stored).await.unwrap();
-        assert_eq!(h.store.last_verification().await.unwrap(), Some(last));
+        h.store.record_ledger_check(stored).await.unwrap();
+        assert_eq!(h.store.last_ledger_check().await.unwrap(), Some(last));
     }
 }

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use super::Harness;
 use super::due::AT_S;
-use super::harness::{after_s, all_at_once, walk};
+use super::harness::{after_s, commit_concurrently, walk};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payout, an_end_to_end_id, fresh, payout_in_status, payout_terms, steps};
 
@@ -49,12 +49,12 @@ pub async fn payouts_come_back_after_every_update(h: &mut Harness) {
     for changed in shapes(account) {
         let inserted = h.payout(a_payout(account)).await;
         let changed = Payout { id: inserted.id, version: 1, ..changed };
-        h.good(steps::update_payout(&changed, after_s(1))).await;
+        h.commit_ok(steps::update_payout(&changed, after_s(1))).await;
         let read = Payout { version: 2, ..changed };
         assert_reads(h, &read).await;
 
         let failed = Payout { version: 2, ..payout_in_status(inserted, PayoutStatus::Failed) };
-        h.good(steps::update_payout(&failed, after_s(2))).await;
+        h.commit_ok(steps::update_payout(&failed, after_s(2))).await;
         assert_reads(h, &Payout { version: 3, ..failed }).await;
     }
     for inserted in shapes(account) {
@@ -101,7 +101,7 @@ pub async fn invisible_and_foreign_payouts_are_not_listed(h: &mut Harness) {
     let page = payouts(h, account, PageRequest { limit, starting_after: None }).await;
     assert_eq!(page, Page { rows: visible, has_more: false });
 
-    h.good(steps::update_payout(&payout_in_status(first.clone(), PayoutStatus::Processing), after_s(1))).await;
+    h.commit_ok(steps::update_payout(&payout_in_status(first.clone(), PayoutStatus::Processing), after_s(1))).await;
     let page = payouts(h, account, PageRequest { limit: 1, starting_after: None }).await;
     let seen: Vec<PayoutId> = page.rows.iter().map(|payout| payout.id).collect();
     assert_eq!((seen, page.has_more), (vec![first.id], true), "the payout is listed after it was sent");
@@ -151,14 +151,14 @@ pub async fn due_payouts_come_longest_overdue_first(h: &mut Harness) {
         assert!(due.iter().eq(open.iter().skip(skipped).take(expected)), "after {now_s} s, at most {limit}");
     }
     let (first, second) = (open.first().unwrap(), open.get(1).unwrap());
-    let asked = first.clone().asked(after_s(100));
-    h.good(steps::update_payout(&asked, after_s(100))).await;
+    let polled = first.clone().schedule_next_poll(after_s(100));
+    h.commit_ok(steps::update_payout(&polled, after_s(100))).await;
     let completed = payout_in_status(second.clone(), PayoutStatus::Completed);
-    h.good(steps::update_payout(&completed, after_s(100))).await;
+    h.commit_ok(steps::update_payout(&completed, after_s(100))).await;
     let due = h.store.list_due_payouts(after_s(60), 50).await.unwrap();
     assert!(due.iter().eq(open.iter().skip(2)));
     let due = h.store.list_due_payouts(after_s(1_000), 50).await.unwrap();
-    assert_eq!(due.last(), Some(&Payout { version: 2, ..asked }));
+    assert_eq!(due.last(), Some(&Payout { version: 2, ..polled }));
     let oldest = due.iter().map(|payout| payout.created_at).min();
     assert_eq!(h.store.count_open_payouts().await.unwrap(), OpenMoney { count: 4, oldest });
 }
@@ -197,15 +197,15 @@ async fn fill(h: &Harness, account: AccountId, count: usize) -> Vec<Payout> {
         let open = steps::open_payout(payout);
         cais_ports::ChangeSet { transfers: Vec::new(), ..open }
     };
-    let outcomes = all_at_once(&h.store, payouts.iter().map(write).collect()).await;
+    let outcomes = commit_concurrently(&h.store, payouts.iter().map(write).collect()).await;
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     payouts.into_iter().map(|payout| Payout { version: 1, ..payout }).collect()
 }
 
 /// Returns payouts in every state but `Pending`, with and without each optional fact.
 fn shapes(account: AccountId) -> Vec<Payout> {
-    let sent =
-        |end_to_end_id| Sent { acquirer: AcquirerName::parse("the-other-1").unwrap(), at: after_s(3), end_to_end_id };
+    let acquirer = || AcquirerName::parse("the-other-1").unwrap();
+    let sent = |end_to_end_id| Sent { acquirer: acquirer(), recorded_at: after_s(3), end_to_end_id };
     let named = || sent(Some(an_end_to_end_id()));
     let known = |name: Option<&str>, document: Option<&str>| Recipient {
         name: name.map(str::to_owned),

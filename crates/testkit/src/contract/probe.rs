@@ -27,7 +27,7 @@ impl Probe {
         let mut change = steps::create_charge(&charge, key.clone());
         change.transfers.push(income(account, 77));
         let dispute = Dispute::of(account);
-        change.blocks.push(dispute.holds(0));
+        change.blocks.push(dispute.hold_change(0));
         let resource = charge.id.to_string();
         change.events.push(an_event(account, EventType::ChargePaid, &resource));
         let probe = Self {
@@ -96,7 +96,7 @@ pub(super) async fn refused_without_a_trace(
     assert_ne!(spoilt, change, "`spoil` must change the change set");
     let refused = harness.commit(spoilt).await.unwrap_err();
     probe.assert_absent(harness).await;
-    harness.good(change).await;
+    harness.commit_ok(change).await;
     probe.assert_present(harness).await;
     refused
 }

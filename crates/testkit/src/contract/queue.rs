@@ -20,7 +20,7 @@ pub async fn due_delivery_is_claimed_once(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint = h.endpoint(account, 0).await;
     let event = an_event(account, EventType::ChargePaid, "chg_1");
-    h.good(steps::publish(vec![event.clone()])).await;
+    h.commit_ok(steps::publish(vec![event.clone()])).await;
     assert_eq!(claim(h, &[&endpoint], -1).await, []);
     let claimed = claim_one(h, &endpoint, 0).await;
     let stored = h.store.find_event(account, event.id).await.unwrap().unwrap();
@@ -81,7 +81,7 @@ pub async fn longest_overdue_deliveries_are_claimed_first(h: &mut Harness) {
 }
 
 /// All claims of an endpoint's deliveries share its slots. A finished delivery or an expired lease frees its slot.
-pub async fn endpoint_gets_no_more_than_its_places(h: &mut Harness) {
+pub async fn endpoint_gets_no_more_than_its_slots(h: &mut Harness) {
     let account = h.account().await.id;
     let [busy, calm] = [h.endpoint(account, 0).await, h.endpoint(account, 1).await];
     put_tests(h, &busy, 40, 0).await;
@@ -302,7 +302,7 @@ pub async fn resent_delivery_restarts_its_schedule(h: &mut Harness) {
     let account = h.account().await.id;
     let endpoint: Endpoint = h.endpoint(account, 0).await;
     let event = an_event(account, EventType::ChargePaid, "chg_1");
-    h.good(steps::publish(vec![event.clone()])).await;
+    h.commit_ok(steps::publish(vec![event.clone()])).await;
     let made = walk_deliveries(&*h.store, account, endpoint.id).await.remove(0);
     let again = |at_s| NewDelivery {
         event: event.id,
@@ -355,7 +355,7 @@ pub async fn put_beyond_the_limit_adds_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let (one, two) = (h.endpoint(account, 0).await, h.endpoint(account, 1).await);
     let event = an_event(account, EventType::ChargePaid, "chg_1");
-    h.good(steps::publish(vec![event.clone()])).await;
+    h.commit_ok(steps::publish(vec![event.clone()])).await;
     let put = async |new: Vec<NewDelivery>| h.store.put(new, Some(3)).await.unwrap();
     let tests: Vec<NewDelivery> = (0..3).map(|_| a_test_delivery(&one)).collect();
     assert_eq!(put(tests.iter().take(2).cloned().collect()).await.map(|ids| ids.len()), Some(2));

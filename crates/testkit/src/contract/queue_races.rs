@@ -42,12 +42,12 @@ pub async fn racing_nodes_lose_no_delivery_of_new_events(h: &mut Harness) {
         for _ in 0..OF_EACH {
             for endpoint in &endpoints {
                 let event = an_event(endpoint.account, EventType::ChargePaid, "chg_1");
-                h.good(steps::publish(vec![event])).await;
+                h.commit_ok(steps::publish(vec![event])).await;
             }
         }
         for endpoint in &endpoints {
             let change: ChangeSet = steps::update_endpoint(endpoint, after_s(1));
-            h.good(change).await;
+            h.commit_ok(change).await;
         }
     };
     let all = endpoints.len() * usize::try_from(OF_EACH).unwrap();

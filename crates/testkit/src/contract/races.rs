@@ -5,7 +5,7 @@ use cais_domain::ids::AccountId;
 use cais_ports::{CommitError, Committed, PageRequest};
 
 use super::Harness;
-use super::harness::{all_at_once, hold};
+use super::harness::{commit_concurrently, hold};
 use super::probe::take;
 use crate::builders::{a_payment, an_external_id, pending_charge, start, steps};
 
@@ -18,7 +18,7 @@ pub async fn idempotency_key_goes_to_one_of_many_callers(h: &mut Harness) {
     let name = steps::idempotency_ref(account.id, "one-of-many");
     let charges = many(|| pending_charge(account.id));
     let changes = charges.iter().map(|charge| steps::create_charge(charge, name.clone()));
-    let outcomes = all_at_once(&h.store, changes.collect()).await;
+    let outcomes = commit_concurrently(&h.store, changes.collect()).await;
     let winner = only_winner(&outcomes, &charges);
     let record = h.store.find_idempotency_record(&name).await.unwrap().unwrap();
     assert_eq!(record.resource, winner.id.to_string());
@@ -38,7 +38,7 @@ pub async fn external_id_goes_to_one_of_many_callers(h: &mut Harness) {
         charge.terms.external_id = Some(external_id.clone());
         charge
     });
-    let outcomes = all_at_once(&h.store, charges.iter().map(steps::open_charge).collect()).await;
+    let outcomes = commit_concurrently(&h.store, charges.iter().map(steps::open_charge).collect()).await;
     let winner = only_winner(&outcomes, &charges);
     for refused in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
         let named = matches!(refused, CommitError::Taken { by, .. } if *by == winner.id.to_string());
@@ -51,7 +51,7 @@ pub async fn external_id_goes_to_one_of_many_callers(h: &mut Harness) {
 pub async fn last_money_goes_to_one_of_many_callers(h: &mut Harness) {
     let account = h.account().await;
     h.fund(account.id, 1_999).await;
-    let outcomes = all_at_once(&h.store, many(|| steps::transfer(hold(account.id, 1_000)))).await;
+    let outcomes = commit_concurrently(&h.store, many(|| steps::transfer(hold(account.id, 1_000)))).await;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
     for refused in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
         assert!(matches!(refused, CommitError::NotCovered { .. }), "{refused:?}");
@@ -65,7 +65,7 @@ pub async fn repeated_callbacks_credit_a_payment_once(h: &mut Harness) {
     let charge = h.pending_charge(account.id).await;
     let payment = a_payment(1_000);
     let changes = many(|| steps::confirm_payment(&charge, payment.clone(), start()));
-    let outcomes = all_at_once(&h.store, changes).await;
+    let outcomes = commit_concurrently(&h.store, changes).await;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
     for refused in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
         assert!(matches!(refused, CommitError::Taken { .. }), "{refused:?}");
@@ -78,7 +78,7 @@ pub async fn repeated_callbacks_credit_a_payment_once(h: &mut Harness) {
 pub async fn refused_change_sets_do_not_affect_neighbors(h: &mut Harness) {
     let account = h.account().await;
     let known = h.pending_charge(account.id).await;
-    h.good(take(account.id, "taken-before", "chg_1")).await;
+    h.commit_ok(take(account.id, "taken-before", "chg_1")).await;
     for _ in 0..4 {
         let charges = many(|| pending_charge(account.id));
         let changes = charges.iter().enumerate().map(|(caller, charge)| {
@@ -95,7 +95,7 @@ pub async fn refused_change_sets_do_not_affect_neighbors(h: &mut Harness) {
             }
             change
         });
-        let outcomes = all_at_once(&h.store, changes.collect()).await;
+        let outcomes = commit_concurrently(&h.store, changes.collect()).await;
         for (caller, (outcome, charge)) in outcomes.iter().zip(&charges).enumerate() {
             let as_it_should = matches!(
                 (caller % 6, outcome),
@@ -122,13 +122,13 @@ pub async fn payments_of_many_accounts_add_up(h: &mut Harness) {
     for account in accounts.repeat(16) {
         charges.push(pending_charge(account));
     }
-    let created = all_at_once(&h.store, charges.iter().map(steps::open_charge).collect()).await;
+    let created = commit_concurrently(&h.store, charges.iter().map(steps::open_charge).collect()).await;
     assert!(created.iter().all(Result::is_ok), "{created:?}");
     let confirm = |charge: &Charge| steps::confirm_payment(charge, a_payment(1_000), start());
     for charge in &mut charges {
         charge.version = 1;
     }
-    let confirmed = all_at_once(&h.store, charges.iter().map(confirm).collect()).await;
+    let confirmed = commit_concurrently(&h.store, charges.iter().map(confirm).collect()).await;
     assert!(confirmed.iter().all(Result::is_ok), "{confirmed:?}");
     for account in accounts {
         assert_eq!(h.balances(account).await, [16 * 940, 0, 0, 0]);

@@ -34,7 +34,7 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
     {
         let mut charge = h.pending_charge(account.id).await;
         if role == PaymentRole::Extra {
-            h.good(steps::confirm_payment(&charge, a_payment(1_000), after_s(-1_000))).await;
+            h.commit_ok(steps::confirm_payment(&charge, a_payment(1_000), after_s(-1_000))).await;
             charge = h.read_charge(&charge).await;
         }
         let credited_at = after_s(1_000 - second);
@@ -44,7 +44,7 @@ pub async fn payments_are_listed_in_order(h: &mut Harness) {
             paid_at: after_s(second),
             acquirer,
         };
-        h.good(steps::confirm_payment(&charge, payment.clone(), credited_at)).await;
+        h.commit_ok(steps::confirm_payment(&charge, payment.clone(), credited_at)).await;
         let (account, charge, refunded_beyond) = (account.id, charge.id, Money::ZERO);
         written.push(CreditedPayment { payment, account, charge, role, credited_at, refunded_beyond });
     }
@@ -145,15 +145,15 @@ pub async fn crypto_records_of_a_span_are_listed_in_order(h: &mut Harness) {
         let withdrawal = a_withdrawal(account);
         let created_at = instant(withdrawal.id);
         let withdrawal = withdrawal_in_status(Withdrawal { created_at, ..withdrawal }, status);
-        h.good(steps::write(Write::insert(withdrawal.clone()), start())).await;
+        h.commit_ok(steps::write(Write::insert(withdrawal.clone()), start())).await;
         withdrawals.push(Withdrawal { version: 1, ..withdrawal });
     }
     for (second, account) in [7, 3, 5, 3, 9].into_iter().zip(accounts.into_iter().cycle()) {
         let deposit = deposit_in_status(a_deposit(account), DepositStatus::Completed);
-        h.good(steps::write(Write::insert(deposit.clone()), start())).await;
+        h.commit_ok(steps::write(Write::insert(deposit.clone()), start())).await;
         let payment =
             DepositPayment { created_at: after_s(second), ..a_deposit_payment(&deposit, PaymentState::Credited) };
-        h.good(steps::write(Write::insert(payment.clone()), start())).await;
+        h.commit_ok(steps::write(Write::insert(payment.clone()), start())).await;
         payments.push(DepositPayment { version: 1, ..payment });
     }
     let place = |payment: &DepositPayment| (payment.created_at, payment.id.clone());

@@ -23,7 +23,7 @@ pub async fn records_are_found_by_their_keys(h: &mut Harness) {
     let [account, other] = [h.account().await, h.account().await];
     let charge = h.pending_charge(account.id).await;
     let position = PollPosition { version: 1, ..a_position() };
-    h.good(steps::write(Write::insert(a_position()), start())).await;
+    h.commit_ok(steps::write(Write::insert(a_position()), start())).await;
     let position_of = |list| RecordKey::Position { acquirer: position.acquirer.clone(), list };
     let cases = [
         (RecordKey::Account { id: account.id }, Some(AnyRecord::from(account.clone()))),
@@ -48,7 +48,7 @@ pub async fn accounts_come_back(h: &mut Harness) {
 /// The accounts have the greatest and smallest values, every feature, and a fee rule for each operation.
 pub async fn extreme_accounts_come_back(h: &mut Harness) {
     for account in extreme_accounts() {
-        h.good(steps::open_account(&account)).await;
+        h.commit_ok(steps::open_account(&account)).await;
         assert_reads(h, &Account { version: 1, ..account }).await;
     }
 }
@@ -65,7 +65,7 @@ pub async fn accounts_come_back_changed(h: &mut Harness) {
             ..extreme
         };
         let update = Write::update(account.clone());
-        h.good(steps::write(update, after_s(1))).await;
+        h.commit_ok(steps::write(update, after_s(1))).await;
         account.version += 1;
         assert_reads(h, &account).await;
     }
@@ -94,7 +94,7 @@ pub async fn keys_come_back_with_their_account(h: &mut Harness) {
         ..a_key(account.id)
     };
     for key in [plain, limited, bare] {
-        h.good(steps::add_key(&key)).await;
+        h.commit_ok(steps::add_key(&key)).await;
         let found = h.store.find_key(&key.prefix).await.unwrap();
         assert_eq!(found, Some((ApiKeyRecord { version: 1, ..key }, account.clone())));
     }
@@ -106,12 +106,12 @@ pub async fn keys_come_back_with_their_account(h: &mut Harness) {
 pub async fn keys_come_back_changed(h: &mut Harness) {
     let account = h.account().await;
     let mut key = a_key(account.id);
-    h.good(steps::add_key(&key)).await;
+    h.commit_ok(steps::add_key(&key)).await;
     key.version = 1;
     for (revoked_at, expires_at) in [(None, Some(after_s(5))), (Some(after_s(6)), None)] {
         key = ApiKeyRecord { revoked_at, expires_at, ..key };
         let update = Write::update(key.clone());
-        h.good(steps::write(update, after_s(1))).await;
+        h.commit_ok(steps::write(update, after_s(1))).await;
         key.version += 1;
         let (found, _) = h.store.find_key(&key.prefix).await.unwrap().unwrap();
         assert_eq!(found, key);
@@ -123,7 +123,7 @@ pub async fn callbacks_come_back(h: &mut Harness) {
     let bodies = [Vec::new(), (0..=u8::MAX).collect(), vec![b' '; 65_536]];
     for (body, attempts) in bodies.into_iter().zip([0, 1, 2_000_000_000]) {
         let callback = Callback { body, attempts, ..a_callback() };
-        h.good(steps::receive(&callback)).await;
+        h.commit_ok(steps::receive(&callback)).await;
         let due = h.store.list_due_callbacks(after_s(1), 50).await.unwrap();
         let found = due.iter().find(|found| found.id == callback.id);
         assert_eq!(found, Some(&Callback { version: 1, ..callback }));
@@ -134,16 +134,16 @@ pub async fn callbacks_come_back(h: &mut Harness) {
 pub async fn callbacks_come_back_changed(h: &mut Harness) {
     for last in [CallbackState::Done, CallbackState::Unmatched] {
         let callback = a_callback();
-        h.good(steps::receive(&callback)).await;
+        h.commit_ok(steps::receive(&callback)).await;
         let put_off = Callback { attempts: 3, due_at: Some(after_s(60)), version: 1, ..callback };
         let update = |callback: &Callback| steps::write(Write::update(callback.clone()), start());
-        h.good(update(&put_off)).await;
+        h.commit_ok(update(&put_off)).await;
         let put_off = Callback { version: 2, ..put_off };
         assert_eq!(h.store.list_due_callbacks(after_s(59), 50).await.unwrap(), []);
         let due = h.store.list_due_callbacks(after_s(61), 50).await.unwrap();
         assert_eq!(due, std::slice::from_ref(&put_off));
         let done = Callback { state: last, due_at: None, ..put_off };
-        h.good(update(&done)).await;
+        h.commit_ok(update(&done)).await;
         assert_eq!(h.store.list_due_callbacks(after_s(61), 50).await.unwrap(), []);
     }
 }
@@ -197,7 +197,7 @@ pub async fn unmatched_callbacks_are_listed_and_counted(h: &mut Harness) {
     for state in [CallbackState::Unmatched, CallbackState::Done, CallbackState::Waiting, CallbackState::Unmatched] {
         let due_at = (state == CallbackState::Waiting).then(start);
         let callback = Callback { state, due_at, ..a_callback() };
-        h.good(steps::receive(&callback)).await;
+        h.commit_ok(steps::receive(&callback)).await;
         callbacks.push(Callback { version: 1, ..callback });
     }
     for callback in &callbacks {
@@ -232,7 +232,7 @@ pub async fn open_callbacks_are_found_by_their_names(h: &mut Harness) {
         let callback = Callback { id, state, due_at, body: id.to_string().repeat(length).into_bytes(), ..a_callback() };
         let find = async |acquirer: &AcquirerName, names: &[u8]| h.store.find_named_callback(acquirer, names).await;
         assert_eq!(find(&callback.acquirer, &callback.body).await, Ok(None));
-        h.good(steps::receive(&callback)).await;
+        h.commit_ok(steps::receive(&callback)).await;
         let callback = Callback { version: 1, ..callback };
         let find = async |acquirer: &AcquirerName, names: &[u8]| h.store.find_named_callback(acquirer, names).await;
         assert_eq!(find(&callback.acquirer, &callback.body).await, Ok(Some(callback.clone())));
@@ -241,7 +241,7 @@ pub async fn open_callbacks_are_found_by_their_names(h: &mut Harness) {
         let mut done = ChangeSet::new(start());
         let callback = Callback { state: CallbackState::Done, due_at: None, ..callback };
         done.writes.push(Write::update(callback.clone()));
-        h.good(done).await;
+        h.commit_ok(done).await;
         assert_eq!(h.store.find_named_callback(&callback.acquirer, &callback.body).await, Ok(None));
     }
 }

@@ -7,7 +7,7 @@ use cais_domain::refund::{NewRefund, Refund, RefundStatus};
 use cais_ports::{CommitError, RecordKey, ReservationKey};
 
 use super::Harness;
-use super::harness::{after_s, all_at_once, hold, not_covered, winners};
+use super::harness::{after_s, commit_concurrently, count_accepted, hold, not_covered};
 use crate::builders::{a_payment, a_return_id, an_external_id, new_refund, pending_charge, steps};
 
 /// The number of concurrent commits.
@@ -24,13 +24,13 @@ pub async fn charge_is_refunded_in_parts(h: &mut Harness) {
     assert_eq!(h.balances(account).await, [0, 0, 0, 1_000], "a refund of the whole charge also returns the fee");
     assert_eq!(refunds(&charge), (1_000, 0));
 
-    h.good(steps::send_refund(&first, after_s(3))).await;
+    h.commit_ok(steps::send_refund(&first, after_s(3))).await;
     let first = h.read_refund(account, first.id).await;
-    let committed = h.good(steps::complete_refund(&first, &charge, a_return_id(), after_s(4))).await;
+    let committed = h.commit_ok(steps::complete_refund(&first, &charge, a_return_id(), after_s(4))).await;
     assert_eq!(committed.sequences, [2], "event 1 is the payment of the charge");
     let charge = h.read_charge(&charge).await;
     assert_eq!((refunds(&charge), charge.state.status()), ((600, 400), ChargeStatus::Paid));
-    let committed = h.good(steps::complete_refund(&second, &charge, a_return_id(), after_s(5))).await;
+    let committed = h.commit_ok(steps::complete_refund(&second, &charge, a_return_id(), after_s(5))).await;
     assert_eq!(committed.sequences, [3, 4]);
     let charge = h.read_charge(&charge).await;
     assert_eq!((refunds(&charge), charge.state.status()), ((0, 1_000), ChargeStatus::Refunded));
@@ -44,18 +44,18 @@ pub async fn failed_refund_returns_all_money(h: &mut Harness) {
     let charge = paid(h, account).await;
     let external_id = an_external_id();
     let key = ReservationKey::RefundExternalId(account, external_id.clone());
-    let asked = NewRefund { external_id: Some(external_id), ..new_refund(Some(600)) };
-    h.good(steps::open_refund(&charge, &asked, after_s(2))).await;
-    assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(asked.id.to_string()));
-    let (charge, refund) = (h.read_charge(&charge).await, h.read_refund(account, asked.id).await);
-    h.good(steps::abandon_refund(&refund, &charge, after_s(3))).await;
+    let requested = NewRefund { external_id: Some(external_id), ..new_refund(Some(600)) };
+    h.commit_ok(steps::open_refund(&charge, &requested, after_s(2))).await;
+    assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(requested.id.to_string()));
+    let (charge, refund) = (h.read_charge(&charge).await, h.read_refund(account, requested.id).await);
+    h.commit_ok(steps::abandon_refund(&refund, &charge, after_s(3))).await;
     let charge = h.read_charge(&charge).await;
     assert_eq!((refunds(&charge), h.balances(account).await), ((0, 0), [940, 0, 0, 0]));
     assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
 
     let (charge, refund) = open(h, &charge, Some(940)).await;
     let fail = steps::fail_refund(&refund, &charge, after_s(4));
-    assert_eq!(h.good(fail.clone()).await.sequences, [2]);
+    assert_eq!(h.commit_ok(fail.clone()).await.sequences, [2]);
     assert_eq!(h.commit(fail).await, Err(CommitError::Stale));
     let charge = h.read_charge(&charge).await;
     assert_eq!((refunds(&charge), h.balances(account).await), ((0, 0), [940, 0, 0, 0]));
@@ -68,9 +68,9 @@ pub async fn payment_has_its_refunds_beyond_the_charge(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = h.pending_charge(account).await;
     let (over, second) = (a_payment(1_500), a_payment(700));
-    h.good(steps::confirm_payment(&charge, over.clone(), after_s(1))).await;
+    h.commit_ok(steps::confirm_payment(&charge, over.clone(), after_s(1))).await;
     let mut charge = h.read_charge(&charge).await;
-    h.good(steps::confirm_payment(&charge, second.clone(), after_s(1))).await;
+    h.commit_ok(steps::confirm_payment(&charge, second.clone(), after_s(1))).await;
     h.fund(account, 1_000).await;
     let mut made = Vec::new();
     for (pix, centavos, of_charge, beyond) in [
@@ -80,9 +80,9 @@ pub async fn payment_has_its_refunds_beyond_the_charge(h: &mut Harness) {
         (&second.end_to_end_id, 250, 0, 250),
     ] {
         let payment = h.store.find_payment(account, pix).await.unwrap().unwrap();
-        let asked = new_refund(Some(centavos));
-        h.good(steps::open_payment_refund(&charge, &payment, &asked, after_s(2))).await;
-        let refund = h.read_refund(account, asked.id).await;
+        let requested = new_refund(Some(centavos));
+        h.commit_ok(steps::open_payment_refund(&charge, &payment, &requested, after_s(2))).await;
+        let refund = h.read_refund(account, requested.id).await;
         assert_eq!((refund.of_charge.centavos(), &refund.end_to_end_id), (of_charge, pix));
         let payment = h.store.find_payment(account, pix).await.unwrap().unwrap();
         assert_eq!(payment.refunded_beyond.centavos(), beyond);
@@ -97,11 +97,11 @@ pub async fn payment_has_its_refunds_beyond_the_charge(h: &mut Harness) {
         async move { store.find_payment(account, pix).await.unwrap().unwrap().refunded_beyond.centavos() }
     };
     let [first, split, _, last] = made.as_slice() else { unreachable!("four refunds were made") };
-    h.good(steps::fail_refund(first, &charge, after_s(3))).await;
+    h.commit_ok(steps::fail_refund(first, &charge, after_s(3))).await;
     let charge = h.read_charge(&charge).await;
-    h.good(steps::complete_refund(split, &charge, a_return_id(), after_s(4))).await;
+    h.commit_ok(steps::complete_refund(split, &charge, a_return_id(), after_s(4))).await;
     let charge = h.read_charge(&charge).await;
-    h.good(steps::abandon_refund(last, &charge, after_s(5))).await;
+    h.commit_ok(steps::abandon_refund(last, &charge, after_s(5))).await;
     assert_eq!((beyond(&over.end_to_end_id).await, beyond(&second.end_to_end_id).await), (200, 0));
     assert_eq!(refunds(&h.read_charge(&charge).await), (100, 200));
 }
@@ -112,10 +112,10 @@ pub async fn refund_and_its_charge_change_together(h: &mut Harness) {
     h.fund(account, 5_000).await;
     let charge = paid(h, account).await;
     let stale = Charge { version: charge.version - 1, ..charge.clone() };
-    let asked = new_refund(Some(100));
-    let refused = h.commit(steps::open_refund(&stale, &asked, after_s(2))).await;
+    let requested = new_refund(Some(100));
+    let refused = h.commit(steps::open_refund(&stale, &requested, after_s(2))).await;
     assert_eq!(refused, Err(CommitError::Stale));
-    assert_eq!(h.store.find_refund(account, asked.id).await.unwrap(), None);
+    assert_eq!(h.store.find_refund(account, requested.id).await.unwrap(), None);
     assert_eq!(h.balances(account).await, [5_940, 0, 0, 0]);
 
     let (charge, refund) = open(h, &charge, Some(100)).await;
@@ -133,7 +133,7 @@ pub async fn refund_and_its_charge_change_together(h: &mut Harness) {
     assert_eq!(h.read_charge(&charge).await, charge);
     assert_eq!(h.read_refund(account, refund.id).await, refund);
     assert_eq!(h.balances(account).await, [5_840, 0, 0, 100]);
-    h.good(steps::complete_refund(&refund, &charge, a_return_id(), after_s(4))).await;
+    h.commit_ok(steps::complete_refund(&refund, &charge, a_return_id(), after_s(4))).await;
     assert_eq!(h.read_charge(&charge).await.version, charge.version + 1);
     assert_eq!(h.read_refund(account, refund.id).await.version, 2);
 }
@@ -142,19 +142,19 @@ pub async fn refund_and_its_charge_change_together(h: &mut Harness) {
 pub async fn uncovered_refund_leaves_nothing(h: &mut Harness) {
     let account = h.account().await.id;
     let charge = paid(h, account).await;
-    h.good(steps::transfer(hold(account, 1))).await;
+    h.commit_ok(steps::transfer(hold(account, 1))).await;
     let external_id = an_external_id();
     let key = ReservationKey::RefundExternalId(account, external_id.clone());
-    let asked = NewRefund { external_id: Some(external_id), ..new_refund(Some(940)) };
-    let open = steps::open_refund(&charge, &asked, after_s(2));
+    let requested = NewRefund { external_id: Some(external_id), ..new_refund(Some(940)) };
+    let open = steps::open_refund(&charge, &requested, after_s(2));
     assert_eq!(h.commit(open.clone()).await, Err(not_covered(account, Bucket::Available, 939)));
-    assert_eq!(h.store.find_refund(account, asked.id).await.unwrap(), None);
+    assert_eq!(h.store.find_refund(account, requested.id).await.unwrap(), None);
     assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
     assert_eq!(h.read_charge(&charge).await, charge);
     assert_eq!(h.balances(account).await, [939, 0, 0, 1]);
     h.fund(account, 1).await;
-    h.good(open.clone()).await;
-    let taken = CommitError::Taken { key, by: asked.id.to_string() };
+    h.commit_ok(open.clone()).await;
+    let taken = CommitError::Taken { key, by: requested.id.to_string() };
     assert_eq!(h.commit(open).await, Err(taken));
 }
 
@@ -163,12 +163,12 @@ pub async fn racing_refunds_of_a_charge_succeed_once(h: &mut Harness) {
     let account = h.account().await.id;
     h.fund(account, 1_000_000).await;
     let charge = paid(h, account).await;
-    let asked: Vec<NewRefund> = (0..CALLERS).map(|_| new_refund(None)).collect();
-    let changes = asked.iter().map(|asked| steps::open_refund(&charge, asked, after_s(2)));
-    let outcomes = all_at_once(&h.store, changes.collect()).await;
-    assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
-    for (asked, outcome) in asked.iter().zip(&outcomes) {
-        let found = h.store.find_refund(account, asked.id).await.unwrap();
+    let requested: Vec<NewRefund> = (0..CALLERS).map(|_| new_refund(None)).collect();
+    let changes = requested.iter().map(|requested| steps::open_refund(&charge, requested, after_s(2)));
+    let outcomes = commit_concurrently(&h.store, changes.collect()).await;
+    assert_eq!(count_accepted(&outcomes, |refused| *refused == CommitError::Stale), 1);
+    for (requested, outcome) in requested.iter().zip(&outcomes) {
+        let found = h.store.find_refund(account, requested.id).await.unwrap();
         assert_eq!(found.is_some(), outcome.is_ok());
     }
     assert_eq!(refunds(&h.read_charge(&charge).await), (1_000, 0));
@@ -186,8 +186,8 @@ pub async fn refund_with_racing_outcomes_has_one(h: &mut Harness) {
             0 => steps::complete_refund(&refund, &charge, a_return_id(), after_s(3)),
             _ => steps::fail_refund(&refund, &charge, after_s(3)),
         });
-        let outcomes = all_at_once(&h.store, outcomes.collect()).await;
-        assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
+        let outcomes = commit_concurrently(&h.store, outcomes.collect()).await;
+        assert_eq!(count_accepted(&outcomes, |refused| *refused == CommitError::Stale), 1);
         let (refund, charge) = (h.read_refund(account, refund.id).await, h.read_charge(&charge).await);
         let (left, totals) =
             if refund.state.status() == RefundStatus::Completed { (40, (0, 900)) } else { (940, (0, 0)) };
@@ -204,15 +204,15 @@ async fn paid(h: &Harness, account: AccountId) -> Charge {
 
 /// Opens a refund. Returns the charge and the refund as read back.
 async fn open(h: &Harness, charge: &Charge, centavos: Option<i64>) -> (Charge, Refund) {
-    let asked = new_refund(centavos);
+    let requested = new_refund(centavos);
     // A refund can be larger than the balance: the fee, for example, was never credited. So the account is funded first.
     let [available, ..] = h.balances(charge.account).await;
     let wanted = centavos.unwrap_or_else(|| charge.refundable().unwrap().centavos());
     if wanted > available {
         h.fund(charge.account, wanted - available).await;
     }
-    h.good(steps::open_refund(charge, &asked, after_s(2))).await;
-    (h.read_charge(charge).await, h.read_refund(charge.account, asked.id).await)
+    h.commit_ok(steps::open_refund(charge, &requested, after_s(2))).await;
+    (h.read_charge(charge).await, h.read_refund(charge.account, requested.id).await)
 }
 
 /// Returns the refunded centavos of the charge: in flight, and done.

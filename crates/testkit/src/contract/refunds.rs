@@ -62,11 +62,11 @@ pub async fn refunds_come_back_after_every_update(h: &mut Harness) {
     for (state, due_at, attempts) in shapes() {
         let inserted = h.refund(a_refund(&charge)).await;
         let changed = Refund { state: state.clone(), due_at, attempts, ..inserted };
-        h.good(steps::update_refund(&changed, after_s(1))).await;
+        h.commit_ok(steps::update_refund(&changed, after_s(1))).await;
         let changed = Refund { version: 2, ..changed };
         assert_reads(h, &changed).await;
         let failed = refund_in_status(changed, RefundStatus::Failed);
-        h.good(steps::update_refund(&failed, after_s(2))).await;
+        h.commit_ok(steps::update_refund(&failed, after_s(2))).await;
         assert_reads(h, &Refund { version: 3, ..failed }).await;
 
         let at_once = h.refund(Refund { state, due_at, attempts, ..a_refund(&charge) }).await;
@@ -91,7 +91,7 @@ pub async fn charge_is_read_with_its_refunded_amounts(h: &mut Harness) {
         let inserted = h.charge(with(a_charge(account))).await;
         assert_eq!(h.read_charge(&inserted).await, inserted);
         let updated = with(h.pending_charge(account).await);
-        h.good(steps::update_charge(&updated, after_s(1))).await;
+        h.commit_ok(steps::update_charge(&updated, after_s(1))).await;
         assert_eq!(h.read_charge(&updated).await, Charge { version: 2, ..updated });
     }
 }
@@ -139,7 +139,7 @@ pub async fn refunds_are_listed_with_their_charge(h: &mut Harness) {
     let of_another = h.store.find_refund(foreign.account, first.id).await.unwrap();
     assert_eq!(of_another, None);
 
-    h.good(steps::send_refund(&first, after_s(1))).await;
+    h.commit_ok(steps::send_refund(&first, after_s(1))).await;
     let page = refunds(h, &charge, first_page(1)).await;
     let seen: Vec<RefundId> = page.rows.iter().map(|refund| refund.id).collect();
     assert_eq!((seen, page.has_more), (vec![first.id], true), "the refund is listed after it was sent");
@@ -166,14 +166,14 @@ pub async fn due_refunds_come_longest_overdue_first(h: &mut Harness) {
         assert!(due.iter().eq(open.iter().skip(skipped).take(expected)), "after {now_s} s, at most {limit}");
     }
     let (first, second) = (open.first().unwrap(), open.get(1).unwrap());
-    let asked = first.clone().asked(after_s(100));
-    h.good(steps::update_refund(&asked, after_s(100))).await;
+    let polled = first.clone().schedule_next_poll(after_s(100));
+    h.commit_ok(steps::update_refund(&polled, after_s(100))).await;
     let completed = refund_in_status(second.clone(), RefundStatus::Completed);
-    h.good(steps::update_refund(&completed, after_s(100))).await;
+    h.commit_ok(steps::update_refund(&completed, after_s(100))).await;
     let due = h.store.list_due_refunds(after_s(60), 50).await.unwrap();
     assert!(due.iter().eq(open.iter().skip(2)));
     let due = h.store.list_due_refunds(after_s(1_000), 50).await.unwrap();
-    assert_eq!(due.last(), Some(&Refund { version: 2, ..asked }));
+    assert_eq!(due.last(), Some(&Refund { version: 2, ..polled }));
     let oldest = due.iter().map(|refund| refund.created_at).min();
     assert_eq!(h.store.count_open_refunds().await.unwrap(), OpenMoney { count: 4, oldest });
 }
@@ -199,12 +199,12 @@ const fn first_page(limit: u32) -> PageRequest<RefundId> {
 /// Returns every state but `Pending`, with and without each optional fact. Each item has the state, the due time
 /// and the number of attempts.
 fn shapes() -> Vec<(RefundState, Option<Timestamp>, u32)> {
-    let (at, sent_at) = (after_s(9), after_s(3));
+    let (at, recorded_at) = (after_s(9), after_s(3));
     let failed = |return_id, reason: &str| RefundState::Failed { return_id, reason: reason.to_owned(), at };
     vec![
         (RefundState::Abandoned { at }, None, 0),
-        (RefundState::Processing { sent_at, return_id: None }, Some(after_s(4)), 0),
-        (RefundState::Processing { sent_at, return_id: Some(a_return_id()) }, Some(after_s(4)), 2_000_000_000),
+        (RefundState::Processing { recorded_at, return_id: None }, Some(after_s(4)), 0),
+        (RefundState::Processing { recorded_at, return_id: Some(a_return_id()) }, Some(after_s(4)), 2_000_000_000),
         (RefundState::Completed { return_id: None, at }, None, 7),
         (RefundState::Completed { return_id: Some(a_return_id()), at }, None, 0),
         (failed(None, ""), None, 0),

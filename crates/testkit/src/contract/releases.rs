@@ -7,7 +7,7 @@ use cais_ports::{ChangeSet, CommitError, ReservationKey, Write};
 use jiff::Timestamp;
 
 use super::Harness;
-use super::harness::{after_s, all_at_once, income, merchant, movement, not_covered, winners};
+use super::harness::{after_s, commit_concurrently, count_accepted, income, merchant, movement, not_covered};
 use super::probe::refused_without_a_trace;
 use crate::builders::{a_payment, a_release, pending_charge, start, steps};
 
@@ -22,7 +22,7 @@ pub async fn releases_come_back(h: &mut Harness) {
     let releases = [(i64::MAX - 78, early), (1, after_s(1)), (77, late)];
     let releases = releases.map(|(centavos, due_at)| a_release(account, centavos, due_at));
     for release in &releases {
-        h.good(insert(release)).await;
+        h.commit_ok(insert(release)).await;
     }
     let due = h.store.list_due_releases(late, 50).await.unwrap();
     let expected = releases.map(|release| Release { version: 1, ..release });
@@ -35,9 +35,9 @@ pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
     let mut waiting = Vec::new();
     for (due_s, account) in [40, 10, 30, 50, 20].into_iter().zip(accounts.into_iter().cycle()) {
         let release = a_release(account, 100, after_s(due_s));
-        h.good(insert(&release)).await;
+        h.commit_ok(insert(&release)).await;
         let made = Release { released_at: Some(after_s(due_s)), ..a_release(account, 100, after_s(due_s)) };
-        h.good(steps::write(Write::insert(made), start())).await;
+        h.commit_ok(steps::write(Write::insert(made), start())).await;
         waiting.push((due_s, Release { version: 1, ..release }));
     }
     waiting.sort_unstable_by_key(|(due_s, _)| *due_s);
@@ -47,7 +47,7 @@ pub async fn due_releases_come_longest_overdue_first(h: &mut Harness) {
         assert!(due.iter().eq(waiting.iter().take(expected)), "after {now_s} s, at most {limit}");
     }
     let first = waiting.first().unwrap();
-    h.good(steps::make_release(first, after_s(60))).await;
+    h.commit_ok(steps::make_release(first, after_s(60))).await;
     let due = h.store.list_due_releases(after_s(1_000), 50).await.unwrap();
     assert!(due.iter().eq(waiting.iter().skip(1)));
 }
@@ -58,7 +58,7 @@ pub async fn delayed_payment_is_pending_until_its_release(h: &mut Harness) {
     let charge = h.pending_charge(account).await;
     let payment = a_payment(1_005);
     let credit = steps::credit_payment(&charge, payment.clone(), 600, after_s(1));
-    h.good(credit.clone()).await;
+    h.commit_ok(credit.clone()).await;
     assert_eq!(h.balances(account).await, [0, 945, 0, 0]);
     let taken = CommitError::Taken {
         key: ReservationKey::EndToEndId(payment.end_to_end_id.clone()),
@@ -81,7 +81,7 @@ pub async fn delayed_payment_is_pending_until_its_release(h: &mut Harness) {
     };
     assert_eq!(due, [expected]);
     let release = due.first().unwrap();
-    h.good(steps::make_release(release, after_s(601))).await;
+    h.commit_ok(steps::make_release(release, after_s(601))).await;
     assert_eq!(h.balances(account).await, [1_885, 0, 0, 0]);
     assert_eq!(h.store.list_due_releases(after_s(100_000), 50).await.unwrap(), []);
 }
@@ -95,8 +95,8 @@ pub async fn release_is_made_once(h: &mut Harness) {
     for round in 1..=4 {
         let due = h.store.list_due_releases(after_s(1_000), 50).await.unwrap();
         let first = due.first().unwrap();
-        let outcomes = all_at_once(&h.store, vec![steps::make_release(first, after_s(1_000)); CALLERS]).await;
-        assert_eq!(winners(&outcomes, |refused| *refused == CommitError::Stale), 1);
+        let outcomes = commit_concurrently(&h.store, vec![steps::make_release(first, after_s(1_000)); CALLERS]).await;
+        assert_eq!(count_accepted(&outcomes, |refused| *refused == CommitError::Stale), 1);
         assert_eq!(h.balances(account).await, [940 * round, 940 * (4 - round), 0, 0]);
         let again = h.commit(steps::make_release(first, after_s(1_001))).await;
         assert_eq!(again, Err(CommitError::Stale));
@@ -122,11 +122,11 @@ pub async fn refused_release_leaves_nothing(h: &mut Harness) {
     assert_eq!(refused, Err(CommitError::Stale));
 
     let (pending, away) = (merchant(account, Bucket::Pending), merchant(account, Bucket::InTransit));
-    h.good(steps::transfer(movement(pending.clone(), away.clone(), 1, Overdraft::Forbidden))).await;
+    h.commit_ok(steps::transfer(movement(pending.clone(), away.clone(), 1, Overdraft::Forbidden))).await;
     let refused = h.commit(steps::make_release(release, after_s(100))).await;
     assert_eq!(refused, Err(not_covered(account, Bucket::Pending, 939)));
     assert_eq!(h.store.list_due_releases(after_s(100), 50).await.unwrap(), due);
-    h.good(steps::transfer(movement(away, pending, 1, Overdraft::Forbidden))).await;
+    h.commit_ok(steps::transfer(movement(away, pending, 1, Overdraft::Forbidden))).await;
 }
 
 /// Returns the change set that stores the release and its pending money.

@@ -10,13 +10,13 @@ use cais_ports::{ChangeSet, CommitError, Reservation, ReservationKey};
 use super::Harness;
 use super::probe::refused_without_a_trace;
 use crate::builders::steps::infraction_key;
-use crate::builders::{a_charge, a_payment, a_payout, a_return_id, a_webhook_url, new_infraction, start};
+use crate::builders::{a_charge, a_payment, a_payout, a_return_id, a_webhook_url, dispute_report, start};
 
 /// A second reservation fails, its error names the first owner, and its change set leaves no trace.
 pub async fn reserved_value_has_one_owner(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {
-        h.good(reserve(&[&key], account.id, "first")).await;
+        h.commit_ok(reserve(&[&key], account.id, "first")).await;
         let refused = refused_without_a_trace(h, account.id, |change| {
             change.reserve.extend(reserve(&[&key], account.id, "second").reserve);
         });
@@ -61,7 +61,7 @@ pub async fn kinds_and_accounts_do_not_share_values(h: &mut Harness) {
     ];
     for (place, key) in keys.iter().enumerate() {
         assert_eq!(h.store.find_owner(key).await.unwrap(), None);
-        h.good(reserve(&[key], one.id, &place.to_string())).await;
+        h.commit_ok(reserve(&[key], one.id, &place.to_string())).await;
     }
     for (place, key) in keys.iter().enumerate() {
         assert_eq!(h.store.find_owner(key).await.unwrap(), Some(place.to_string()));
@@ -83,7 +83,7 @@ pub async fn external_ids_differ_in_every_character(h: &mut Harness) {
         ];
         for key in keys {
             let owner = format!("{} {text}", key.space());
-            h.good(reserve(&[&key], account.id, &owner)).await;
+            h.commit_ok(reserve(&[&key], account.id, &owner)).await;
             assert_eq!(h.store.find_owner(&key).await.unwrap(), Some(owner));
         }
     }
@@ -93,8 +93,8 @@ pub async fn external_ids_differ_in_every_character(h: &mut Harness) {
 pub async fn first_taken_value_is_named(h: &mut Harness) {
     let account = h.account().await;
     let [free, second, third, ..] = keys(account.id);
-    h.good(reserve(&[&third], account.id, "third")).await;
-    h.good(reserve(&[&second], account.id, "second")).await;
+    h.commit_ok(reserve(&[&third], account.id, "third")).await;
+    h.commit_ok(reserve(&[&second], account.id, "second")).await;
     for (order, named, by) in
         [([&free, &second, &third], &second, "second"), ([&third, &second, &free], &third, "third")]
     {
@@ -108,12 +108,12 @@ pub async fn first_taken_value_is_named(h: &mut Harness) {
 pub async fn freed_value_can_be_reserved_again(h: &mut Harness) {
     let (one, other) = (h.account().await, h.account().await);
     for key in keys(one.id) {
-        h.good(reserve(&[&key], one.id, "first")).await;
+        h.commit_ok(reserve(&[&key], one.id, "first")).await;
         let release = ChangeSet { unreserve: vec![key.clone()], ..ChangeSet::new(start()) };
-        h.good(release.clone()).await;
+        h.commit_ok(release.clone()).await;
         assert_eq!(h.store.find_owner(&key).await.unwrap(), None);
-        h.good(release).await;
-        h.good(reserve(&[&key], other.id, "second")).await;
+        h.commit_ok(release).await;
+        h.commit_ok(reserve(&[&key], other.id, "second")).await;
         let owner = h.store.find_owner(&key).await.unwrap();
         assert_eq!(owner.as_deref(), Some("second"));
     }
@@ -123,7 +123,7 @@ pub async fn freed_value_can_be_reserved_again(h: &mut Harness) {
 pub async fn freed_value_stays_taken_in_the_same_change_set(h: &mut Harness) {
     let account = h.account().await;
     for key in keys(account.id) {
-        h.good(reserve(&[&key], account.id, "first")).await;
+        h.commit_ok(reserve(&[&key], account.id, "first")).await;
         let swap = ChangeSet { unreserve: vec![key.clone()], ..reserve(&[&key], account.id, "second") };
         assert_eq!(h.commit(swap).await, Err(taken(&key, "first")));
         let owner = h.store.find_owner(&key).await.unwrap();
@@ -148,7 +148,7 @@ fn keys(account: AccountId) -> [ReservationKey; 15] {
         ReservationKey::ReturnId(a_return_id()),
         ReservationKey::EndpointUrl(account, a_webhook_url()),
         ReservationKey::EndpointSlot(account, "07".to_owned()),
-        infraction_key(&new_infraction(1)),
+        infraction_key(&dispute_report(1)),
         ReservationKey::UserEmail("ana@shop.example".to_owned()),
         ReservationKey::CryptoPayment("nowpayments/5745459419".to_owned()),
     ]

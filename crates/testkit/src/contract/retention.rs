@@ -34,7 +34,7 @@ pub async fn pruning_leaves_a_sequence_without_a_gap(h: &mut Harness) {
     for (account, next) in [(account, 6), (other, 3)] {
         assert_eq!(h.store.last_sequence(account).await.unwrap(), next - 1);
         let event = an_event(account, EventType::ChargePaid, "chg_1");
-        assert_eq!(h.good(steps::publish(vec![event])).await.sequences, [next]);
+        assert_eq!(h.commit_ok(steps::publish(vec![event])).await.sequences, [next]);
     }
 }
 
@@ -73,7 +73,7 @@ pub async fn events_go_although_inactive_endpoint_waits(h: &mut Harness) {
     let endpoint = h.endpoint(account, 0).await;
     publish(h, account, 0).await;
     let inactive = EndpointChange { active: Some(false), ..EndpointChange::default() };
-    h.good(steps::move_endpoint(endpoint.clone().change(inactive).unwrap(), after_s(1))).await;
+    h.commit_ok(steps::move_endpoint(endpoint.clone().change(inactive).unwrap(), after_s(1))).await;
     publish(h, account, 2_000).await;
     assert_eq!(prune(h, 1_000).await, 1);
     assert_eq!(walk_deliveries(&*h.store, account, endpoint.id).await.len(), 1, "the young delivery waits");
@@ -88,7 +88,7 @@ pub async fn deleted_endpoints_go_last(h: &mut Harness) {
     publish(h, account, 2_000).await;
     put_one(h, &kept).await;
     for endpoint in [&deleted, &unused] {
-        h.good(steps::move_endpoint(endpoint.clone().delete(after_s(1)), after_s(1))).await;
+        h.commit_ok(steps::move_endpoint(endpoint.clone().delete(after_s(1)), after_s(1))).await;
     }
     h.store.cancel_stale(50).await.unwrap();
     let claimed = claim(h, &[&kept], 2_000).await;
@@ -106,7 +106,7 @@ pub async fn deleted_endpoints_go_last(h: &mut Harness) {
 
 async fn publish(h: &Harness, account: AccountId, at_s: i64) -> EventId {
     let event = NewEvent { at: after_s(at_s), ..an_event(account, EventType::ChargePaid, "chg_1") };
-    h.good(steps::publish(vec![event.clone()])).await;
+    h.commit_ok(steps::publish(vec![event.clone()])).await;
     event.id
 }
 

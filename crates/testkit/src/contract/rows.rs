@@ -27,11 +27,11 @@ pub async fn charges_come_back_after_every_update(h: &mut Harness) {
     for status in ChargeStatus::ALL {
         let written = h.charge(a_charge(account.id)).await;
         let pending = Charge { state: ChargeState::Pending(issued(&written)), ..written };
-        h.good(steps::update_charge(&pending, after_s(1))).await;
+        h.commit_ok(steps::update_charge(&pending, after_s(1))).await;
         let pending = Charge { version: 2, ..pending };
         assert_reads(h, &pending).await;
         let changed = in_status(pending, status);
-        h.good(steps::update_charge(&changed, after_s(2))).await;
+        h.commit_ok(steps::update_charge(&changed, after_s(2))).await;
         assert_reads(h, &Charge { version: 3, ..changed }).await;
     }
 }

@@ -6,7 +6,7 @@ use cais_domain::money::Money;
 use cais_domain::payout::Payout;
 
 use super::Harness;
-use super::harness::{after_s, all_at_once};
+use super::harness::{after_s, commit_concurrently};
 use crate::builders::{a_payment, a_payout, a_split, pending_charge, steps};
 
 /// The number of rounds of the race.
@@ -30,7 +30,7 @@ pub async fn parts_of_a_charge_are_credited_together(h: &mut Harness) {
     assert_eq!(h.store.last_sequence(one).await.unwrap(), 0, "a beneficiary has no event of another account's charge");
 
     let again = steps::credit_payment(&charge, a_payment(7), 0, after_s(2));
-    h.good(again).await;
+    h.commit_ok(again).await;
     assert_eq!(h.balances(creator).await, [7, 157, 0, 0], "only the amount of the charge is shared");
     assert_eq!(h.balances(one).await, [313, 0, 0, 0]);
 }
@@ -70,7 +70,7 @@ pub async fn splits_race_with_payouts_of_their_beneficiaries(h: &mut Harness) {
                 changes.insert(between, payout);
             }
         }
-        let outcomes = all_at_once(&h.store, changes).await;
+        let outcomes = commit_concurrently(&h.store, changes).await;
         assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     }
     // The parts of 940 centavos are exact: 94, 188 and 282 are credited to the others, and 376 stay with the creator. Each account has each
@@ -90,7 +90,7 @@ pub async fn split_is_read_back_with_its_charge(h: &mut Harness) {
         let stored = h.charge(charge).await;
         assert_eq!(h.read_charge(&stored).await, stored);
         let paid = steps::confirm_payment(&stored, a_payment(1_000), after_s(1));
-        h.good(paid).await;
+        h.commit_ok(paid).await;
         let read = h.read_charge(&stored).await;
         assert_eq!(read.terms.split, split);
         let parts = &read.state.settlement().unwrap().parts;
@@ -108,7 +108,7 @@ pub async fn part_can_be_spent_at_once(h: &mut Harness) {
     charge.terms.split = a_split(&[(one, "100")]);
     h.paid_charge(charge, 600).await;
     let payouts: [Payout; 2] = [a_payout(one), a_payout(one)];
-    h.good(steps::open_payout(&payouts[0])).await;
+    h.commit_ok(steps::open_payout(&payouts[0])).await;
     assert_eq!(h.balances(one).await, [0, 0, 0, 1_050]);
     assert!(h.commit(steps::open_payout(&payouts[1])).await.is_err());
 }

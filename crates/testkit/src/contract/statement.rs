@@ -54,30 +54,30 @@ pub async fn statement_lines_describe_their_movements(h: &mut Harness) {
     charge.terms.split = a_split(&[(other, "10")]);
     let charge = h.charge(charge).await;
     let payment = a_payment(1_003);
-    h.good(steps::credit_payment(&charge, payment.clone(), 60, after_s(1))).await;
+    h.commit_ok(steps::credit_payment(&charge, payment.clone(), 60, after_s(1))).await;
     let due = h.store.list_due_releases(after_s(61), 5).await.unwrap();
-    h.good(steps::make_release(due.first().unwrap(), after_s(62))).await;
+    h.commit_ok(steps::make_release(due.first().unwrap(), after_s(62))).await;
 
-    let asked = NewRefund { reason: Some(text("devolvido a pedido")), ..new_refund(Some(100)) };
+    let requested = NewRefund { reason: Some(text("devolvido a pedido")), ..new_refund(Some(100)) };
     let paid = h.read_charge(&charge).await;
-    h.good(steps::open_refund(&paid, &asked, after_s(63))).await;
-    let (paid, refund) = (h.read_charge(&charge).await, h.read_refund(account, asked.id).await);
-    h.good(steps::fail_refund(&refund, &paid, after_s(64))).await;
+    h.commit_ok(steps::open_refund(&paid, &requested, after_s(63))).await;
+    let (paid, refund) = (h.read_charge(&charge).await, h.read_refund(account, requested.id).await);
+    h.commit_ok(steps::fail_refund(&refund, &paid, after_s(64))).await;
 
     h.fund(account, 1_000).await;
     let mut payout = a_payout(account);
     payout.terms.description = Some(text(""));
-    h.good(steps::open_payout(&payout)).await;
+    h.commit_ok(steps::open_payout(&payout)).await;
     let payout = h.read_payout(&payout).await;
     let pix = an_end_to_end_id();
-    h.good(steps::complete_payout(&payout, pix.clone(), after_s(66))).await;
+    h.commit_ok(steps::complete_payout(&payout, pix.clone(), after_s(66))).await;
     let payout = h.read_payout(&payout).await;
-    h.good(steps::take_back(&payout, 7, a_return_id(), after_s(67))).await;
+    h.commit_ok(steps::credit_return(&payout, 7, a_return_id(), after_s(67))).await;
 
     let by_payment = Some(payment.end_to_end_id);
     let of_charge = (Some(charge.id.to_string()), by_payment.clone(), "linha 1\nlinha 2 \u{1F980} 漢字", 1);
     let of_release = (of_charge.0.clone(), by_payment.clone(), of_charge.2, 62);
-    let of_refund = |at| (Some(asked.id.to_string()), by_payment.clone(), "devolvido a pedido", at);
+    let of_refund = |at| (Some(requested.id.to_string()), by_payment.clone(), "devolvido a pedido", at);
     let of_payout = |pix, at| (Some(payout.id.to_string()), pix, "", at);
     let (available, pending) = (Bucket::Available, Bucket::Pending);
     let expected = [
@@ -138,7 +138,7 @@ pub async fn filters_of_a_statement_combine(h: &mut Harness) {
     for _ in 0..3 {
         let at = instant(fresh::<cais_domain::ids::kind::Entry>());
         for account in [account, other] {
-            h.good(one_of_each(account, at)).await;
+            h.commit_ok(one_of_each(account, at)).await;
         }
         moments.push(at);
     }
@@ -166,7 +166,7 @@ pub async fn filters_of_a_statement_combine(h: &mut Harness) {
         }
     }
     for account in [account, other] {
-        h.good(put_back(account, h.balances(account).await)).await;
+        h.commit_ok(put_back(account, h.balances(account).await)).await;
     }
 }
 
@@ -212,18 +212,18 @@ async fn live(h: &Harness, account: AccountId, other: AccountId) {
     charge.terms.split = a_split(&[(other, "12.5")]);
     let charge: Charge = h.paid_charge(charge, 60).await;
     for release in h.store.list_due_releases(after_s(1_000), 50).await.unwrap() {
-        h.good(steps::make_release(&release, after_s(1_000))).await;
+        h.commit_ok(steps::make_release(&release, after_s(1_000))).await;
     }
     let [completed, failed] = [h.held_payout(account).await, h.held_payout(account).await];
-    h.good(steps::complete_payout(&completed, an_end_to_end_id(), after_s(3))).await;
-    h.good(steps::fail_payout(&failed, after_s(3))).await;
+    h.commit_ok(steps::complete_payout(&completed, an_end_to_end_id(), after_s(3))).await;
+    h.commit_ok(steps::fail_payout(&failed, after_s(3))).await;
     let completed = h.read_payout(&completed).await;
-    h.good(steps::take_back(&completed, 1_000, a_return_id(), after_s(4))).await;
-    let asked = new_refund(Some(300));
-    h.good(steps::open_refund(&charge, &asked, after_s(5))).await;
-    let (charge, refund) = (h.read_charge(&charge).await, h.read_refund(account, asked.id).await);
-    h.good(steps::complete_refund(&refund, &charge, a_return_id(), after_s(6))).await;
-    h.good(Dispute::of(account).hold(20)).await;
+    h.commit_ok(steps::credit_return(&completed, 1_000, a_return_id(), after_s(4))).await;
+    let requested = new_refund(Some(300));
+    h.commit_ok(steps::open_refund(&charge, &requested, after_s(5))).await;
+    let (charge, refund) = (h.read_charge(&charge).await, h.read_refund(account, requested.id).await);
+    h.commit_ok(steps::complete_refund(&refund, &charge, a_return_id(), after_s(6))).await;
+    h.commit_ok(Dispute::of(account).hold(20)).await;
 }
 
 /// Returns the change set that credits one centavo to every bucket for each kind of entry.

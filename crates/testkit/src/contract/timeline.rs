@@ -129,7 +129,7 @@ pub async fn unfinished_and_foreign_transactions_are_not_shown(h: &mut Harness) 
     assert_eq!(page, Page { rows: expected, has_more: false });
 
     let sent = payout_in_status(pending, PayoutStatus::Processing);
-    h.good(steps::update_payout(&sent, after_s(1))).await;
+    h.commit_ok(steps::update_payout(&sent, after_s(1))).await;
     let cash_out = TransactionFilter { direction: Some(Direction::CashOut), ..TransactionFilter::default() };
     let page = list(h, account, cash_out, first(5)).await;
     let seen = Transaction::Payout(Box::new(Payout { version: 2, ..sent }));
@@ -143,7 +143,7 @@ pub async fn split_credit_is_shown_to_its_beneficiary_only(h: &mut Harness) {
     charge.terms.split = a_split(&[(one, "10"), (other, "20")]);
     let charge = h.charge(charge).await;
     let at = instant(fresh::<kind::Entry>());
-    h.good(steps::credit_payment(&charge, a_payment(1_000), 60, at)).await;
+    h.commit_ok(steps::credit_payment(&charge, a_payment(1_000), 60, at)).await;
     let paid = h.read_charge(&charge).await;
     let shown = all(h, creator, TransactionFilter::default(), 50).await;
     assert_eq!(shown, [Transaction::Charge(Box::new(paid))]);
@@ -170,10 +170,10 @@ pub async fn transactions_are_found_by_their_keys(h: &mut Harness) {
     let (account, other) = (h.account().await.id, h.account().await.id);
     for transaction in fill(h, account, other).await {
         let (direction, key) = (direction_of(&transaction), transaction.key());
-        for asked in Direction::ALL {
-            let found = h.store.find_transaction(account, asked, key).await.unwrap();
-            assert_eq!(found.as_ref(), Some(&transaction).filter(|_| asked == direction));
-            assert_eq!(h.store.find_transaction(other, asked, key).await.unwrap(), None);
+        for requested in Direction::ALL {
+            let found = h.store.find_transaction(account, requested, key).await.unwrap();
+            assert_eq!(found.as_ref(), Some(&transaction).filter(|_| requested == direction));
+            assert_eq!(h.store.find_transaction(other, requested, key).await.unwrap(), None);
         }
     }
     h.fund(account, 5).await;
@@ -215,7 +215,7 @@ async fn split_credit(h: &Harness, account: AccountId, other: AccountId) -> Spli
     let mut charge = charge_now(other, ChargeStatus::Pending);
     charge.terms.split = a_split(&[(account, "10")]);
     let charge = h.charge(charge).await;
-    h.good(steps::confirm_payment(&charge, a_payment(1_000), instant(fresh::<kind::Entry>()))).await;
+    h.commit_ok(steps::confirm_payment(&charge, a_payment(1_000), instant(fresh::<kind::Entry>()))).await;
     splits(h, account).await.remove(0)
 }
 

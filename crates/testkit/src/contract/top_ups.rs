@@ -21,27 +21,27 @@ pub async fn credits_of_every_kind_top_up_blocks(h: &mut Harness) {
     for (delay_s, centavos, expected) in [(0, 1_000, 940), (600, 1_000, 940), (0, 1_007, 947), (600, 900, 900)] {
         let account = h.account().await.id;
         let (charge, dispute) = (h.pending_charge(account).await, open(h, account).await);
-        h.good(steps::credit_payment(&charge, a_payment(centavos), delay_s, after_s(1))).await;
+        h.commit_ok(steps::credit_payment(&charge, a_payment(centavos), delay_s, after_s(1))).await;
         assert_all_held(h, &dispute, expected).await;
     }
     let account = h.account().await.id;
     let [failed, completed] = [h.held_payout(account).await, h.held_payout(account).await];
-    h.good(steps::complete_payout(&completed, an_end_to_end_id(), after_s(1))).await;
+    h.commit_ok(steps::complete_payout(&completed, an_end_to_end_id(), after_s(1))).await;
     let completed = h.read_payout(&completed).await;
     let dispute = open(h, account).await;
-    h.good(steps::fail_payout(&failed, after_s(2))).await;
+    h.commit_ok(steps::fail_payout(&failed, after_s(2))).await;
     assert_all_held(h, &dispute, 1_050).await;
-    h.good(steps::take_back(&completed, 300, a_return_id(), after_s(3))).await;
+    h.commit_ok(steps::credit_return(&completed, 300, a_return_id(), after_s(3))).await;
     assert_all_held(h, &dispute, 1_350).await;
 
     let account = h.account().await.id;
     let paid = h.paid_charge(pending_charge(account), 0).await;
-    let asked = new_refund(Some(400));
-    h.good(steps::open_refund(&paid, &asked, after_s(2))).await;
-    let (paid, refund) = (h.read_charge(&paid).await, h.read_refund(account, asked.id).await);
+    let requested = new_refund(Some(400));
+    h.commit_ok(steps::open_refund(&paid, &requested, after_s(2))).await;
+    let (paid, refund) = (h.read_charge(&paid).await, h.read_refund(account, requested.id).await);
     let dispute = open(h, account).await;
     assert_all_held_of(h, &dispute, 540, 400).await;
-    h.good(steps::fail_refund(&refund, &paid, after_s(3))).await;
+    h.commit_ok(steps::fail_refund(&refund, &paid, after_s(3))).await;
     assert_all_held(h, &dispute, 940).await;
 }
 
@@ -52,7 +52,7 @@ pub async fn shares_top_up_blocks_of_their_receiver_only(h: &mut Harness) {
     charge.terms.split = a_split(&[(receiver, "50"), (other, "10")]);
     let charge = h.charge(charge).await;
     let (of_creator, of_receiver) = (open(h, creator).await, open(h, receiver).await);
-    h.good(steps::credit_payment(&charge, a_payment(1_000), 600, after_s(1))).await;
+    h.commit_ok(steps::credit_payment(&charge, a_payment(1_000), 600, after_s(1))).await;
     assert_all_held(h, &of_creator, 376).await;
     assert_all_held(h, &of_receiver, 470).await;
     assert_eq!(h.balances(other).await, [94, 0, 0, 0]);
@@ -63,8 +63,8 @@ pub async fn shares_top_up_blocks_of_their_receiver_only(h: &mut Harness) {
 pub async fn oldest_infraction_is_topped_up_first(h: &mut Harness) {
     let account = h.account().await.id;
     let [one, two, three] = [Dispute::of(account), Dispute::of(account), Dispute::of(account)];
-    h.good(blocks(vec![three.holds(30), one.holds(100)])).await;
-    h.good(two.hold(50)).await;
+    h.commit_ok(blocks(vec![three.hold_change(30), one.hold_change(100)])).await;
+    h.commit_ok(two.hold(50)).await;
     for (centavos, expected, available) in [
         (60, [60, 0, 0], 0),
         (39, [99, 0, 0], 0),
@@ -89,12 +89,12 @@ pub async fn change_set_tops_up_blocks_once_at_its_end(h: &mut Harness) {
     let account = h.account().await.id;
     let dispute = open(h, account).await;
     let transfers = vec![income(account, 100), hold(account, 70), income(account, 5)];
-    h.good(ChangeSet { transfers, ..ChangeSet::new(after_s(1)) }).await;
+    h.commit_ok(ChangeSet { transfers, ..ChangeSet::new(after_s(1)) }).await;
     assert_all_held_of(h, &dispute, 35, 70).await;
     assert_eq!(h.audit().await, 6 + 2);
     let away =
         movement(merchant(account, Bucket::InTransit), income(account, 1).from, 70, income(account, 1).overdraft);
-    h.good(steps::transfer(away)).await;
+    h.commit_ok(steps::transfer(away)).await;
     assert_all_held(h, &dispute, 35).await;
 }
 
@@ -105,7 +105,7 @@ pub async fn seized_pending_money_is_not_released(h: &mut Harness) {
         h.paid_charge(pending_charge(account), delay_s).await;
     }
     let dispute = Dispute::of(account);
-    h.good(dispute.hold(1_500)).await;
+    h.commit_ok(dispute.hold(1_500)).await;
     assert_eq!(h.balances(account).await, [0, 3 * 940 - 1_500, 1_500, 0]);
     h.paid_charge(pending_charge(account), 400).await;
     assert_eq!(h.balances(account).await, [0, 4 * 940 - 1_500, 1_500, 0], "no block lacks money");
@@ -115,13 +115,13 @@ pub async fn seized_pending_money_is_not_released(h: &mut Harness) {
     for (release, (moved, entries)) in releases.iter().zip([(0, 0), (380, 2), (940, 2), (940, 2)]) {
         let [available, waits, blocked, _] = h.balances(account).await;
         let before = h.audit().await;
-        h.good(steps::make_release(release, after_s(1_000))).await;
+        h.commit_ok(steps::make_release(release, after_s(1_000))).await;
         assert_eq!(h.balances(account).await, [available + moved, waits - moved, blocked, 0]);
         assert_eq!(h.audit().await, before + entries, "a release without money writes no entry");
         assert!(!due(h, after_s(1_000)).await.contains(release), "the release is done although no money moves");
     }
     assert_eq!(h.balances(account).await, [pending, 0, 1_500, 0]);
-    h.good(dispute.release(1_500)).await;
+    h.commit_ok(dispute.release(1_500)).await;
     assert_eq!(h.balances(account).await, [pending + 1_500, 0, 0, 0]);
 }
 
@@ -130,24 +130,24 @@ pub async fn freed_pending_money_is_pending_again(h: &mut Harness) {
     let account = h.account().await.id;
     h.paid_charge(pending_charge(account), 100).await;
     let [one, two] = [Dispute::of(account), Dispute::of(account)];
-    h.good(one.hold(500)).await;
-    h.good(one.release(500)).await;
+    h.commit_ok(one.hold(500)).await;
+    h.commit_ok(one.release(500)).await;
     assert_eq!(h.balances(account).await, [0, 940, 0, 0]);
     h.fund(account, 50).await;
-    h.good(one.hold(590)).await;
-    h.good(two.hold(300)).await;
+    h.commit_ok(one.hold(590)).await;
+    h.commit_ok(two.hold(300)).await;
     assert_eq!(h.balances(account).await, [0, 100, 890, 0], "available money is blocked before pending money");
-    h.good(one.hold(540)).await;
+    h.commit_ok(one.hold(540)).await;
     assert_eq!(h.balances(account).await, [0, 150, 840, 0], "money that a lower limit frees is pending again, too");
     h.audit().await;
     // Whichever block ends first: freed money is pending again, up to the amount that was seized from pending money.
-    h.good(two.release(300)).await;
+    h.commit_ok(two.release(300)).await;
     assert_eq!(h.balances(account).await, [0, 450, 540, 0]);
     let release = due(h, after_s(101)).await.remove(0);
-    h.good(steps::make_release(&release, after_s(101))).await;
+    h.commit_ok(steps::make_release(&release, after_s(101))).await;
     assert_eq!(h.balances(account).await, [450, 0, 540, 0]);
     h.audit().await;
-    h.good(one.release(540)).await;
+    h.commit_ok(one.release(540)).await;
     assert_eq!(h.balances(account).await, [990, 0, 0, 0], "the money was still blocked when its release was made");
     h.audit().await;
 }
@@ -160,24 +160,24 @@ pub async fn freed_pending_money_is_released_in_time(h: &mut Harness) {
     }
     h.fund(account, 10).await;
     let [one, two] = [Dispute::of(account), Dispute::of(account)];
-    h.good(blocks(vec![one.holds(1_000), two.holds(600)])).await;
+    h.commit_ok(blocks(vec![one.hold_change(1_000), two.hold_change(600)])).await;
     assert_eq!(h.balances(account).await, [0, 290, 1_600, 0]);
     let mut releases = due(h, after_s(1_000)).await;
     let (second, first) = (releases.remove(1), releases.remove(0));
     // The money of the first release was seized completely, so nothing moves. Afterwards its amount does not count as seized any more.
-    h.good(steps::make_release(&first, after_s(101))).await;
+    h.commit_ok(steps::make_release(&first, after_s(101))).await;
     assert_eq!(h.balances(account).await, [0, 290, 1_600, 0]);
-    h.good(blocks(vec![two.releases(600), one.releases(1_000)])).await;
+    h.commit_ok(blocks(vec![two.release_change(600), one.release_change(1_000)])).await;
     assert_eq!(h.balances(account).await, [950, 940, 0, 0]);
-    h.good(steps::make_release(&second, after_s(201))).await;
+    h.commit_ok(steps::make_release(&second, after_s(201))).await;
     assert_eq!(h.balances(account).await, [1_890, 0, 0, 0]);
     h.audit().await;
     // Pending money that the end of a block frees can top up another block in the same commit.
     h.paid_charge(pending_charge(account), 300).await;
     let [three, four] = [Dispute::of(account), Dispute::of(account)];
-    h.good(three.hold(2_830)).await;
-    h.good(four.hold(500)).await;
-    h.good(three.release(2_830)).await;
+    h.commit_ok(three.hold(2_830)).await;
+    h.commit_ok(four.hold(500)).await;
+    h.commit_ok(three.release(2_830)).await;
     assert_eq!((four.read(h).await, h.balances(account).await), (Some((500, 500)), [1_390, 940, 500, 0]));
     h.audit().await;
 }
@@ -189,25 +189,25 @@ pub async fn shortfall_outlives_releases(h: &mut Harness) {
     let dispute = open(h, account).await;
     for (round, delay_s) in [(1, 100), (2, 50)] {
         let charge: Charge = if round == 1 { first.clone() } else { h.pending_charge(account).await };
-        h.good(steps::credit_payment(&charge, a_payment(1_000), delay_s, after_s(1))).await;
+        h.commit_ok(steps::credit_payment(&charge, a_payment(1_000), delay_s, after_s(1))).await;
         assert_all_held(h, &dispute, 940 * round).await;
     }
     for release in due(h, after_s(1_000)).await {
         let credit = vec![income(account, 10)];
         let mut change = steps::make_release(&release, after_s(1_000));
         change.transfers.extend(credit);
-        h.good(change).await;
+        h.commit_ok(change).await;
     }
     assert_all_held(h, &dispute, 2 * 940 + 20).await;
     assert_eq!(due(h, after_s(1_000)).await, []);
-    h.good(dispute.release(2 * 940 + 20)).await;
+    h.commit_ok(dispute.release(2 * 940 + 20)).await;
     assert_eq!(h.balances(account).await, [2 * 940 + 20, 0, 0, 0]);
 }
 
 /// Opens a block of more than the account will ever have.
 async fn open(h: &Harness, account: AccountId) -> Dispute {
     let dispute = Dispute::of(account);
-    h.good(dispute.hold(TOO_MUCH)).await;
+    h.commit_ok(dispute.hold(TOO_MUCH)).await;
     dispute
 }
 

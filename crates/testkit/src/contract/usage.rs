@@ -20,7 +20,7 @@ pub async fn latest_use_of_a_key_is_kept(h: &mut Harness) {
     let (account, other) = (h.account().await, h.account().await);
     let [used, unused, foreign] = [a_key(account.id), a_key(account.id), a_key(other.id)];
     for key in [&used, &unused, &foreign] {
-        h.good(steps::add_key(key)).await;
+        h.commit_ok(steps::add_key(key)).await;
     }
     let of = |key: &KeyPrefix, at_s: i64, address: &str| KeyUse {
         key: key.clone(),
@@ -93,7 +93,7 @@ async fn moved(h: &Harness, account: &Account, at_s: i64, kind: EntryKind, centa
     let amount = Money::from_centavos(centavos.abs());
     let overdraft = Overdraft::Allowed;
     let transfer = Transfer { from, to, amount, overdraft, kind, resource: None, end_to_end_id: None };
-    h.good(ChangeSet { at: after_s(at_s), ..steps::transfer(transfer) }).await;
+    h.commit_ok(ChangeSet { at: after_s(at_s), ..steps::transfer(transfer) }).await;
 }
 
 /// Credits and debits are summed apart, by hours of UTC. Releases do not count, nor do entries of the bucket

@@ -8,7 +8,7 @@ use cais_ports::{AcquirerDrain, ChangeSet, CommitError, RecordKey, Write};
 use super::Harness;
 use super::audit::row;
 use super::dispute::Dispute;
-use super::harness::{all_at_once, hold};
+use super::harness::{commit_concurrently, hold};
 use super::probe::{refused_without_a_trace, take};
 use crate::builders::{
     a_callback, a_key, a_payment, a_payout, a_position, a_refund, a_release, an_account, an_infraction, in_status,
@@ -20,14 +20,14 @@ use crate::builders::{
 pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
     let account = h.account().await;
     let charge = h.pending_charge(account.id).await;
-    h.good(take(account.id, "the-order-of-checks", "chg_1")).await;
+    h.commit_ok(take(account.id, "the-order-of-checks", "chg_1")).await;
     let mut stale = in_status(charge.clone(), ChargeStatus::Paid);
     stale.version = 9;
     let all_wrong = ChangeSet {
         reserve: steps::open_charge(&charge).reserve,
         writes: vec![Write::update(stale)],
         transfers: vec![hold(account.id, 1)],
-        blocks: vec![Dispute::of(account.id).releases(0)],
+        blocks: vec![Dispute::of(account.id).release_change(0)],
         ..take(account.id, "the-order-of-checks", "chg_2")
     };
     let refusal = h.commit(all_wrong.clone()).await.unwrap_err();
@@ -42,7 +42,7 @@ pub async fn checks_come_in_the_documented_order(h: &mut Harness) {
     assert!(matches!(refusal, CommitError::NotCovered { .. }), "{refusal:?}");
     let cover_right = ChangeSet { transfers: Vec::new(), ..versions_right };
     assert_eq!(h.commit(cover_right.clone()).await, Err(CommitError::Stale));
-    h.good(ChangeSet { blocks: Vec::new(), ..cover_right }).await;
+    h.commit_ok(ChangeSet { blocks: Vec::new(), ..cover_right }).await;
 }
 
 /// Updates from an older version, and from one that never existed, are refused.
@@ -66,21 +66,21 @@ pub async fn stale_change_leaves_nothing(h: &mut Harness) {
 pub async fn records_of_every_kind_are_guarded(h: &mut Harness) {
     let mut account = h.account().await;
     let (mut key, mut callback) = (a_key(account.id), a_callback());
-    h.good(steps::add_key(&key)).await;
-    h.good(steps::receive(&callback)).await;
+    h.commit_ok(steps::add_key(&key)).await;
+    h.commit_ok(steps::receive(&callback)).await;
     let mut payout = h.payout(a_payout(account.id)).await;
     let mut refund = h.refund(a_refund(&pending_charge(account.id))).await;
     // This release has already happened, so that no money waits in `pending`.
     let mut release = Release { released_at: Some(start()), ..a_release(account.id, 100, start()) };
-    h.good(steps::write(Write::insert(release.clone()), start())).await;
+    h.commit_ok(steps::write(Write::insert(release.clone()), start())).await;
     let mut endpoint = h.endpoint(account.id, 0).await;
     let mut infraction = an_infraction(&pending_charge(account.id), 100);
     let mut position = a_position();
     let mut drain = AcquirerDrain { acquirer: position.acquirer.clone(), since: Some(start()), version: 0 };
     let insert = Write::insert(infraction.clone());
-    h.good(steps::write(insert, start())).await;
-    h.good(steps::write(Write::insert(position.clone()), start())).await;
-    h.good(steps::write(Write::insert(drain.clone()), start())).await;
+    h.commit_ok(steps::write(insert, start())).await;
+    h.commit_ok(steps::write(Write::insert(position.clone()), start())).await;
+    h.commit_ok(steps::write(Write::insert(drain.clone()), start())).await;
     for (version, good) in [(0, false), (1, true), (1, false), (2, true)] {
         account.version = version;
         key.version = version;
@@ -124,7 +124,7 @@ pub async fn record_is_inserted_once(h: &mut Harness) {
         let insert = change.writes.iter().find(|write| matches!(write, Write::Insert(_))).unwrap().clone();
         let twice = ChangeSet { writes: vec![insert.clone(), insert.clone()], ..ChangeSet::new(start()) };
         assert_eq!(h.commit(twice).await.unwrap_err(), CommitError::Exists(insert.key()));
-        h.good(change).await;
+        h.commit_ok(change).await;
         let refused = h.commit(steps::write(insert.clone(), start())).await.unwrap_err();
         let may_be_corrupt = matches!(insert.key(), RecordKey::Payment { .. } | RecordKey::Audit { .. });
         let is_corrupt = may_be_corrupt && matches!(refused, CommitError::Corrupt(_));
@@ -142,7 +142,7 @@ pub async fn second_update_in_a_batch_is_stale(h: &mut Harness) {
             .into_iter()
             .map(|status| steps::update_charge(&in_status(charge.clone(), status), start()))
             .collect();
-        let outcomes = all_at_once(&h.store, changes.clone()).await;
+        let outcomes = commit_concurrently(&h.store, changes.clone()).await;
         let mut winners = outcomes.iter().zip(&changes).filter(|(outcome, _)| outcome.is_ok());
         let (_, winner) = winners.next().unwrap();
         assert!(winners.next().is_none(), "{outcomes:?}");

@@ -10,12 +10,12 @@ use cais_ports::LedgerReport;
 use super::maintenance::{centavos, compare};
 use super::state::State;
 
-pub(super) fn judge(state: &State, report: &mut LedgerReport) {
-    judge_deposits(state, report);
-    judge_withdrawals(state, report);
+pub(super) fn check(state: &State, report: &mut LedgerReport) {
+    check_deposits(state, report);
+    check_withdrawals(state, report);
 }
 
-fn judge_deposits(state: &State, report: &mut LedgerReport) {
+fn check_deposits(state: &State, report: &mut LedgerReport) {
     let mut moved: BTreeMap<CryptoDepositId, (i128, i128)> = BTreeMap::new();
     for entry in &state.entries {
         let Some(Ok(id)) = entry.resource.as_deref().map(CryptoDepositId::parse) else { continue };
@@ -38,7 +38,7 @@ fn judge_deposits(state: &State, report: &mut LedgerReport) {
     }
 }
 
-fn judge_withdrawals(state: &State, report: &mut LedgerReport) {
+fn check_withdrawals(state: &State, report: &mut LedgerReport) {
     let mut moved: BTreeMap<CryptoWithdrawalId, (i128, i128, i128)> = BTreeMap::new();
     for entry in &state.entries {
         let Some(Ok(id)) = entry.resource.as_deref().map(CryptoWithdrawalId::parse) else { continue };

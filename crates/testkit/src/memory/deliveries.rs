@@ -77,7 +77,7 @@ impl Row {
     }
 
     /// Makes the delivery due at `now` if only a clock that was ahead can have written its due time.
-    pub(super) fn pull_back(&mut self, now: Timestamp) {
+    pub(super) fn correct_due_time(&mut self, now: Timestamp) {
         let longest = self.lease_until.map_or(MAX_RETRY_PAUSE, |_| DELIVERY_LEASE);
         if self.due_at.is_some_and(|due| due > Due::new(now, longest).beyond()) {
             self.due_at = Some(now);
@@ -95,7 +95,7 @@ impl Row {
     }
 
     fn shown(&self, state: &State) -> Delivery {
-        let stale = self.status == DeliveryStatus::Pending && !state.is_kept(self.queue());
+        let stale = self.status == DeliveryStatus::Pending && !state.keeps_deliveries(self.queue());
         let hidden = self.attempts.len().saturating_sub(MAX_ATTEMPTS);
         Delivery {
             id: self.key.id,
@@ -104,7 +104,7 @@ impl Row {
             kind: self.kind,
             status: if stale { DeliveryStatus::Cancelled } else { self.status },
             attempts: self.attempts.values().skip(hidden).cloned().collect(),
-            next_attempt_at: self.due_at.filter(|_| state.is_called(self.queue())),
+            next_attempt_at: self.due_at.filter(|_| state.is_active(self.queue())),
             created_at: self.created_at,
         }
     }

@@ -8,12 +8,12 @@ use super::state::State;
 
 impl State {
     /// Returns whether the queue leads to an active endpoint in its current epoch.
-    pub(super) fn is_called(&self, queue: EndpointQueue) -> bool {
+    pub(super) fn is_active(&self, queue: EndpointQueue) -> bool {
         self.endpoint_of(queue).is_some_and(Endpoint::is_active)
     }
 
     /// Returns whether the deliveries of the queue are kept: its endpoint is active or inactive.
-    pub(super) fn is_kept(&self, queue: EndpointQueue) -> bool {
+    pub(super) fn keeps_deliveries(&self, queue: EndpointQueue) -> bool {
         self.endpoint_of(queue).is_some_and(Endpoint::keeps_deliveries)
     }
 

@@ -16,14 +16,14 @@ use cais_ports::LedgerReport;
 use super::maintenance::{centavos, compare};
 use super::state::State;
 
-pub(super) fn judge(state: &State, report: &mut LedgerReport) {
-    judge_accounts(state, report);
-    judge_shortfalls(state, report);
-    judge_each(state, report);
+pub(super) fn check(state: &State, report: &mut LedgerReport) {
+    check_accounts(state, report);
+    check_shortfalls(state, report);
+    check_each(state, report);
 }
 
 /// Checks the blocked and the pending balance of each account.
-fn judge_accounts(state: &State, report: &mut LedgerReport) {
+fn check_accounts(state: &State, report: &mut LedgerReport) {
     let mut held: BTreeMap<AccountId, i128> = BTreeMap::new();
     for block in state.blocks() {
         *held.entry(block.account).or_default() += centavos(block.held);
@@ -53,7 +53,7 @@ fn judge_accounts(state: &State, report: &mut LedgerReport) {
 }
 
 /// Checks that an account with an under-funded block has no available and no pending money.
-fn judge_shortfalls(state: &State, report: &mut LedgerReport) {
+fn check_shortfalls(state: &State, report: &mut LedgerReport) {
     let lacking = state.blocks().filter(|block| block.held < block.limit).map(|block| block.account);
     for account in lacking.collect::<BTreeSet<_>>() {
         for bucket in [Bucket::Available, Bucket::Pending] {
@@ -64,7 +64,7 @@ fn judge_shortfalls(state: &State, report: &mut LedgerReport) {
 }
 
 /// Checks the blocked and the returned amount of each infraction whose money moved.
-fn judge_each(state: &State, report: &mut LedgerReport) {
+fn check_each(state: &State, report: &mut LedgerReport) {
     let mut moved: BTreeMap<(AccountId, InfractionId), (i128, i128)> = BTreeMap::new();
     for entry in &state.entries {
         let resource = entry.resource.as_deref().and_then(|resource| InfractionId::parse(resource).ok());
@@ -113,11 +113,11 @@ mod tests {
     use cais_ports::{Maintenance as _, Store as _};
 
     use super::*;
-    use crate::builders::{a_payment, an_account, new_infraction, pending_charge, start, steps};
+    use crate::builders::{a_payment, an_account, dispute_report, pending_charge, start, steps};
     use crate::memory::MemoryStore;
 
     /// Returns a store with a lost infraction, an under-funded one, and money that was seized before its release.
-    async fn lived_in() -> MemoryStore {
+    async fn populated_store() -> MemoryStore {
         let store = MemoryStore::default();
         let account = an_account();
         store.commit(steps::open_account(&account)).await.unwrap();
@@ -129,7 +129,7 @@ mod tests {
             let (charge, payment, infractions) =
                 (store.charges().remove(0), store.payments().remove(0), store.infractions());
             let disputed = Disputed { payment: &payment, charge: &charge, infractions: &infractions };
-            store.commit(steps::open_infraction(&new_infraction(amount), disputed, start())).await.unwrap();
+            store.commit(steps::open_infraction(&dispute_report(amount), disputed, start())).await.unwrap();
         }
         let (charge, payment, infractions) =
             (store.charges().remove(0), store.payments().remove(0), store.infractions());
@@ -159,7 +159,7 @@ mod tests {
             &|state| state.tables.charges.values_mut().for_each(|charge| charge.refunds.done = Money::ZERO),
         ];
         for (place, damage) in damages.into_iter().enumerate() {
-            let store = lived_in().await;
+            let store = populated_store().await;
             damage(&mut store.state());
             assert!(!store.verify_ledger().await.unwrap().differences.is_empty(), "damage {place}");
         }

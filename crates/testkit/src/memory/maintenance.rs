@@ -8,7 +8,8 @@ use cais_domain::ids::AccountId;
 use cais_domain::ledger::{EntryKind, LedgerAccount, SystemAccount};
 use cais_domain::money::Money;
 use cais_ports::{
-    KeyUse, LedgerDifference, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned, QueryError, Verification,
+    KeyUse, LedgerCheckResult, LedgerDifference, LedgerReport, LoggedRequest, Maintenance, PruneBefore, Pruned,
+    QueryError,
 };
 
 use super::MemoryStore;
@@ -25,21 +26,21 @@ impl Maintenance for MemoryStore {
             differences: Vec::new(),
         };
         rebuild_balances(&state, &mut report);
-        judge_payments(&state, &mut report);
-        judge_sequences(&state, &mut report);
-        money_rules::judge(&state, &mut report);
-        infraction_rules::judge(&state, &mut report);
-        crypto_rules::judge(&state, &mut report);
+        check_payments(&state, &mut report);
+        check_sequences(&state, &mut report);
+        money_rules::check(&state, &mut report);
+        infraction_rules::check(&state, &mut report);
+        crypto_rules::check(&state, &mut report);
         Ok(report)
     }
 
-    async fn record_verification(&self, verification: Verification) -> Result<(), QueryError> {
-        self.read()?.verifications.insert(verification.at, verification);
+    async fn record_ledger_check(&self, check: LedgerCheckResult) -> Result<(), QueryError> {
+        self.read()?.ledger_checks.insert(check.at, check);
         Ok(())
     }
 
-    async fn last_verification(&self) -> Result<Option<Verification>, QueryError> {
-        Ok(self.read()?.verifications.values().next_back().copied())
+    async fn last_ledger_check(&self) -> Result<Option<LedgerCheckResult>, QueryError> {
+        Ok(self.read()?.ledger_checks.values().next_back().copied())
     }
 
     async fn prune(&self, before: PruneBefore) -> Result<Pruned, QueryError> {
@@ -89,7 +90,7 @@ fn rebuild_balances(state: &State, report: &mut LedgerReport) {
 
 /// Checks that every payment was credited once and in full: the entries of its credit debit the settlement account by the payment's
 /// amount. Also checks that each credit has a payment.
-fn judge_payments(state: &State, report: &mut LedgerReport) {
+fn check_payments(state: &State, report: &mut LedgerReport) {
     let mut credited: BTreeMap<&EndToEndId, i128> = BTreeMap::new();
     for entry in state.entries.iter().filter(|entry| credits(entry)) {
         if let Some(end_to_end_id) = &entry.end_to_end_id {
@@ -132,7 +133,7 @@ fn credits(entry: &Entry) -> bool {
 
 /// Checks the sequence numbers of events. The oldest events may have been removed; the remaining numbers have no gap up to
 /// the last one.
-fn judge_sequences(state: &State, report: &mut LedgerReport) {
+fn check_sequences(state: &State, report: &mut LedgerReport) {
     for (account, last) in &state.snapshot.ledger.sequences {
         let kept = state.events.get(account).map_or(&[][..], Vec::as_slice);
         let gone = i128::from(*last).saturating_sub(i128::from(length(kept.len())));

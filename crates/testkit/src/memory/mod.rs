@@ -61,7 +61,7 @@ pub enum Crash {
 
 /// The planned failures.
 #[derive(Debug, Default)]
-struct Plan {
+struct PlannedFailures {
     /// The number of requested commits so far.
     commits: u64,
     /// The interruptions by the number of the commit, counted from 1.
@@ -76,7 +76,7 @@ struct Plan {
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: Mutex<State>,
-    plan: Mutex<Plan>,
+    failures: Mutex<PlannedFailures>,
     /// Queues with new deliveries that `hinted` has not returned yet.
     hints: Mutex<BTreeSet<EndpointQueue>>,
     hint: Notify,
@@ -85,25 +85,25 @@ pub struct MemoryStore {
 impl MemoryStore {
     /// Interrupts the `nth` commit from now on, counted from 1.
     pub fn crash_at(&self, nth: u64, crash: Crash) {
-        let mut plan = self.plan();
-        let number = plan.commits.saturating_add(nth);
-        plan.crashes.insert(number, crash);
+        let mut failures = self.failures();
+        let number = failures.commits.saturating_add(nth);
+        failures.crashes.insert(number, crash);
     }
 
     /// Stops all replies, or resumes them.
     pub fn set_unreachable(&self, unreachable: bool) {
-        self.plan().unreachable = unreachable;
+        self.failures().unreachable = unreachable;
     }
 
     /// Makes reconciliation's reads of a longer span fail, like a read that times out.
     pub fn set_longest_span(&self, longest: SignedDuration) {
-        self.plan().longest_span = Some(longest);
+        self.failures().longest_span = Some(longest);
     }
 
     /// Returns the number of requested commits.
     #[must_use]
     pub fn commits(&self) -> u64 {
-        self.plan().commits
+        self.failures().commits
     }
 
     /// Returns the account's events, by sequence.
@@ -222,8 +222,8 @@ impl MemoryStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn plan(&self) -> MutexGuard<'_, Plan> {
-        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    fn failures(&self) -> MutexGuard<'_, PlannedFailures> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hints(&self) -> MutexGuard<'_, BTreeSet<EndpointQueue>> {
@@ -240,7 +240,7 @@ impl MemoryStore {
 
     /// Returns the state; fails while the store is unreachable.
     fn read(&self) -> Result<MutexGuard<'_, State>, QueryError> {
-        if self.plan().unreachable {
+        if self.failures().unreachable {
             return Err(QueryError::Unavailable("switched off by the test".to_owned()));
         }
         Ok(self.state())
@@ -248,7 +248,7 @@ impl MemoryStore {
 
     /// Returns the state; fails while the store is unreachable, or if the span is too long.
     fn read_span(&self, from: Timestamp, until: Timestamp) -> Result<MutexGuard<'_, State>, QueryError> {
-        if self.plan().longest_span.is_some_and(|longest| until.duration_since(from) > longest) {
+        if self.failures().longest_span.is_some_and(|longest| until.duration_since(from) > longest) {
             return Err(QueryError::Unavailable("the read took too long".to_owned()));
         }
         self.read()
@@ -256,11 +256,11 @@ impl MemoryStore {
 
     /// Counts a commit and returns its planned interruption. While the store is unreachable, that is always `Crash::Before`.
     fn next_crash(&self) -> Option<Crash> {
-        let mut plan = self.plan();
-        plan.commits = plan.commits.saturating_add(1);
-        let number = plan.commits;
-        let planned = plan.crashes.remove(&number);
-        if plan.unreachable { Some(Crash::Before) } else { planned }
+        let mut failures = self.failures();
+        failures.commits = failures.commits.saturating_add(1);
+        let number = failures.commits;
+        let planned = failures.crashes.remove(&number);
+        if failures.unreachable { Some(Crash::Before) } else { planned }
     }
 }
 

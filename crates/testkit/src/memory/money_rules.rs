@@ -70,7 +70,7 @@ impl Moved {
     }
 }
 
-pub(super) fn judge(state: &State, report: &mut LedgerReport) {
+pub(super) fn check(state: &State, report: &mut LedgerReport) {
     let mut moved: BTreeMap<&str, Moved> = BTreeMap::new();
     for entry in &state.entries {
         if let Some(resource) = &entry.resource {
@@ -91,14 +91,14 @@ pub(super) fn judge(state: &State, report: &mut LedgerReport) {
         }
     }
     for charge in charges {
-        judge_refunded(state, report, charge);
+        check_refunded(state, report, charge);
     }
-    judge_parts(state, report);
+    check_parts(state, report);
 }
 
 /// Checks the sums that a charge stores: its refunds in flight, and its completed refunds plus the returns because of
 /// lost infractions.
-fn judge_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
+fn check_refunded(state: &State, report: &mut LedgerReport, id: ChargeId) {
     let sum = |counts: &dyn Fn(RefundStatus) -> bool| -> i128 {
         let own = state.tables.refunds.values().filter(|refund| refund.charge == id && counts(refund.state.status()));
         own.map(|refund| centavos(refund.of_charge)).sum()
@@ -126,7 +126,7 @@ fn lost(state: &State, id: ChargeId) -> i128 {
 
 /// Checks that each beneficiary of a paid charge was credited exactly its part of the charge. No other account may have
 /// a split credit.
-fn judge_parts(state: &State, report: &mut LedgerReport) {
+fn check_parts(state: &State, report: &mut LedgerReport) {
     let mut parts: BTreeMap<(&EndToEndId, AccountId), (i128, i128)> = BTreeMap::new();
     for paid in state.tables.payments.values().filter(|paid| paid.role == PaymentRole::Settles) {
         let Some(charge) = state.tables.charges.get(&RecordKey::Charge { account: paid.account, id: paid.charge })
@@ -164,7 +164,7 @@ mod tests {
     use cais_ports::{Maintenance as _, Store as _};
 
     /// Returns a store with a split charge whose money is pending, a payout in flight and a refund in flight.
-    async fn lived_in() -> MemoryStore {
+    async fn populated_store() -> MemoryStore {
         let store = MemoryStore::default();
         let (account, other) = (an_account(), an_account());
         for account in [&account, &other] {
@@ -199,7 +199,7 @@ mod tests {
             &|state| state.tables.charges.values_mut().for_each(|charge| charge.terms.split = a_split(&[])),
         ];
         for (place, damage) in damages.into_iter().enumerate() {
-            let store = lived_in().await;
+            let store = populated_store().await;
             damage(&mut store.state());
             assert!(!store.verify_ledger().await.unwrap().differences.is_empty(), "damage {place}");
         }

@@ -56,7 +56,7 @@ pub(super) fn prune(state: &mut State, before: PruneBefore) -> Pruned {
 fn prune_events(state: &mut State, before: Timestamp) -> usize {
     let pending = state.deliveries.values().filter(|row| row.status == DeliveryStatus::Pending);
     let waited_for: BTreeSet<EventId> =
-        pending.filter(|row| state.is_called(row.queue())).map(|row| row.event).collect();
+        pending.filter(|row| state.is_active(row.queue())).map(|row| row.event).collect();
     let mut gone = BTreeSet::new();
     for events in state.events.values_mut() {
         let old = |event: &cais_ports::NewEvent| event.at < before && !waited_for.contains(&event.id);

@@ -47,10 +47,10 @@ impl DeliveryQueue for MemoryStore {
     ) -> Result<DueQueues, QueryError> {
         let mut state = self.read()?;
         for row in state.deliveries.values_mut() {
-            row.pull_back(now);
+            row.correct_due_time(now);
         }
         let (mut since, mut backlog) = (BTreeMap::new(), 0_u64);
-        for row in state.deliveries.values().filter(|row| state.is_called(row.queue())) {
+        for row in state.deliveries.values().filter(|row| state.is_active(row.queue())) {
             if let Some(due) = row.due_since(now) {
                 let oldest = since.entry(row.queue()).or_insert(due);
                 *oldest = due.min(*oldest);
@@ -89,7 +89,7 @@ impl DeliveryQueue for MemoryStore {
     async fn cancel_stale(&self, limit: u32) -> Result<u64, QueryError> {
         let mut state = self.read()?;
         let pending = state.deliveries.values().filter(|row| row.status == DeliveryStatus::Pending);
-        let stale = pending.filter(|row| !state.is_kept(row.queue())).take(count(limit));
+        let stale = pending.filter(|row| !state.keeps_deliveries(row.queue())).take(count(limit));
         let stale: Vec<_> = stale.map(|row| row.key).collect();
         let mut cancelled = 0_u64;
         for key in stale {
@@ -101,7 +101,7 @@ impl DeliveryQueue for MemoryStore {
         Ok(cancelled)
     }
 
-    async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
+    async fn clear_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
         self.read()?.failing.remove(&(queue.endpoint, queue.epoch));
         Ok(())
     }
@@ -150,7 +150,7 @@ impl State {
     }
 
     fn claim(&mut self, queue: EndpointQueue, claim: &DeliveryClaim, limit: usize) -> Vec<ClaimedDelivery> {
-        let called = self.endpoint(queue.account, queue.endpoint).filter(|_| self.is_called(queue));
+        let called = self.endpoint(queue.account, queue.endpoint).filter(|_| self.is_active(queue));
         let Some(endpoint) = called.cloned().map(Arc::new) else {
             return Vec::new();
         };
@@ -161,11 +161,11 @@ impl State {
         let mut due: Vec<_> = due.collect();
         due.sort_unstable();
         due.truncate(slots);
-        due.into_iter().filter_map(|(_, key)| self.take(key.id, &endpoint, claim.lease_until)).collect()
+        due.into_iter().filter_map(|(_, key)| self.lease(key.id, &endpoint, claim.lease_until)).collect()
     }
 
     /// Claims the delivery; `None` if its event is not stored any more.
-    fn take(&mut self, id: DeliveryId, endpoint: &Arc<Endpoint>, until: Timestamp) -> Option<ClaimedDelivery> {
+    fn lease(&mut self, id: DeliveryId, endpoint: &Arc<Endpoint>, until: Timestamp) -> Option<ClaimedDelivery> {
         let row = self.deliveries.get(&id)?;
         let mut of_account = self.events.get(&row.key.account).into_iter().flatten();
         let stored = of_account.find(|stored| stored.event.id == row.event);
@@ -200,7 +200,7 @@ impl State {
         if !stands {
             return;
         }
-        let kept = self.is_kept(queue);
+        let kept = self.keeps_deliveries(queue);
         if let Some(row) = self.row_mut(key) {
             match outcome {
                 AttemptOutcome::Succeeded | AttemptOutcome::Failed | AttemptOutcome::Retry { .. } if !kept => {

@@ -14,8 +14,8 @@ use cais_domain::money::Money;
 use cais_domain::payment::CreditedPayment;
 use cais_domain::refund::RefundStatus;
 use cais_ports::{
-    AnyRecord, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord, KeyUse, LoggedRequest,
-    NewEvent, RecordKey, Verification, Write,
+    AnyRecord, ChangeSet, CommitError, Committed, EndpointQueue, IdGenerator, IdempotencyRecord, KeyUse,
+    LedgerCheckResult, LoggedRequest, NewEvent, RecordKey, Write,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -93,8 +93,8 @@ pub(super) struct State {
     pub(super) key_uses: BTreeMap<KeyPrefix, KeyUse>,
     /// The logged requests.
     pub(super) requests: BTreeMap<(AccountId, RequestId), LoggedRequest>,
-    /// The results of verifications of the ledger.
-    pub(super) verifications: BTreeMap<Timestamp, Verification>,
+    /// The results of ledger checks.
+    pub(super) ledger_checks: BTreeMap<Timestamp, LedgerCheckResult>,
 }
 
 impl State {

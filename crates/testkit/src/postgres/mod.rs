@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::process::{Folder, free_port, guarded_by_us, run, wait_for};
+use crate::process::{Folder, free_port, run, tied_to_this_process, wait_for};
 use install::Install;
 
 /// The time limit for the start of a server, long enough for a machine that is busy with other tests.
@@ -199,7 +199,7 @@ kill $reader
         shell.arg("-c").arg(setting);
     }
     shell.stdout(Stdio::null()).stderr(Stdio::null());
-    guarded_by_us(&mut shell).spawn().context("cannot start the supervisor of PostgreSQL")
+    tied_to_this_process(&mut shell).spawn().context("cannot start the supervisor of PostgreSQL")
 }
 
 /// Waits until the server is ready. Returns `false` if the server ended instead, for example because the port is in use.

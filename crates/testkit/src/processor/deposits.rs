@@ -6,19 +6,19 @@ use cais_ports::{AcquirerError, Clock as _, CryptoDepositOrder, UpstreamDeposit,
 use jiff::Timestamp;
 
 use super::{FakeProcessor, State, down, refused, silent};
-use crate::builders::{a_processor_id, right};
-use crate::psp::Sending;
+use crate::builders::{a_processor_id, expect_ok};
+use crate::psp::OrderReply;
 
 impl FakeProcessor {
     /// Changes the first payment with this id.
     pub fn change_payment(&self, id: &ProcessorId, change: impl FnOnce(&mut UpstreamDeposit)) {
         let mut state = self.state();
-        change(right(state.payments.iter_mut().find(|payment| payment.id == *id).ok_or("no such payment")));
+        change(expect_ok(state.payments.iter_mut().find(|payment| payment.id == *id).ok_or("no such payment")));
     }
 
     /// Sets the status of the payment, and its received coins in USDT.
     pub fn pay(&self, id: &ProcessorId, status: UpstreamDepositStatus, usdt: &str) {
-        let coins = right(CryptoAmount::parse(Currency::UsdtErc20, usdt));
+        let coins = expect_ok(CryptoAmount::parse(Currency::UsdtErc20, usdt));
         self.change_payment(id, |payment| {
             (payment.status, payment.received) = (status, Some(ArrivedCoins::Supported(coins)));
             payment.tx_hash = Some("0xabc".to_owned());
@@ -29,7 +29,7 @@ impl FakeProcessor {
     #[must_use]
     pub fn pay_again(&self, parent: &ProcessorId, usdt: &str) -> ProcessorId {
         let first = self.state().payments.iter().find(|payment| payment.id == *parent).cloned();
-        let first = right(first.ok_or("no such payment"));
+        let first = expect_ok(first.ok_or("no such payment"));
         let (id, parent) = (a_processor_id(), Some(parent.clone()));
         let created_at = Some(self.clock.now());
         let first_id = first.id.clone();
@@ -48,15 +48,15 @@ impl State {
         now: Timestamp,
     ) -> Result<UpstreamDeposit, AcquirerError> {
         match self.creating {
-            Sending::Down => return down(),
-            Sending::Refuses | Sending::TooLate => return refused(),
-            Sending::Silent | Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => return silent(),
-            Sending::Takes
-            | Sending::Completes
-            | Sending::Fails
-            | Sending::Garbles
-            | Sending::LosesReplies
-            | Sending::TakesAndRefuses => {}
+            OrderReply::Down => return down(),
+            OrderReply::Refuses | OrderReply::TooLate => return refused(),
+            OrderReply::Silent | OrderReply::ArrivesLate | OrderReply::ArrivesLateAndRefuses => return silent(),
+            OrderReply::Accepts
+            | OrderReply::Completes
+            | OrderReply::Fails
+            | OrderReply::WrongAmount
+            | OrderReply::LosesReplies
+            | OrderReply::AcceptsAndRefuses => {}
         }
         let address = format!("0x{:040x}", self.payments.len().saturating_add(1));
         let payment = UpstreamDeposit {
@@ -65,7 +65,7 @@ impl State {
             later: Vec::new(),
             order: Some(order.id),
             status: UpstreamDepositStatus::Waiting,
-            address: Some(right(Address::parse(order.amount.currency(), &address))),
+            address: Some(expect_ok(Address::parse(order.amount.currency(), &address))),
             extra_id: None,
             asked: Some(order.amount),
             received: None,
@@ -74,6 +74,6 @@ impl State {
             updated_at: None,
         };
         self.payments.push(payment.clone());
-        if self.creating == Sending::LosesReplies { silent() } else { Ok(payment) }
+        if self.creating == OrderReply::LosesReplies { silent() } else { Ok(payment) }
     }
 }

@@ -20,8 +20,8 @@ use cais_ports::{
 use jiff::Timestamp;
 
 use crate::ManualClock;
-use crate::builders::right;
-use crate::psp::{Connection, Looking, Sending};
+use crate::builders::expect_ok;
+use crate::psp::{Connection, LookupReply, OrderReply};
 use withdrawals::{Batch, Late};
 
 /// The number of rows in a page of the list of withdrawals.
@@ -30,11 +30,11 @@ const PAGE: usize = 2;
 /// The replies and records of the processor.
 pub struct State {
     /// The reply to orders of deposits and withdrawals.
-    pub creating: Sending,
+    pub creating: OrderReply,
     /// The reply to the verification of a batch by a one-time code.
-    pub verifying: Sending,
+    pub verifying: OrderReply,
     /// The reply to reads of payments and withdrawals.
-    pub looking: Looking,
+    pub lookup_reply: LookupReply,
     /// `true` if the processor accepts every address, `false` if it rejects every address.
     pub accepts_addresses: bool,
     /// `true` if the processor answers reads of minimums, prices, addresses and balances.
@@ -77,9 +77,9 @@ impl FakeProcessor {
     #[must_use]
     pub fn new(clock: Arc<ManualClock>) -> Self {
         let state = State {
-            creating: Sending::Takes,
-            verifying: Sending::Takes,
-            looking: Looking::Tells,
+            creating: OrderReply::Accepts,
+            verifying: OrderReply::Accepts,
+            lookup_reply: LookupReply::Accurate,
             accepts_addresses: true,
             prices: true,
             usdt_per_coin: Some("100000"),
@@ -95,7 +95,7 @@ impl FakeProcessor {
             verifications: 0,
             last_code: None,
         };
-        let name = right(AcquirerName::parse("coins"));
+        let name = expect_ok(AcquirerName::parse("coins"));
         Self { name, clock, state: Arc::new(Mutex::new(state)), connection: None }
     }
 
@@ -134,11 +134,11 @@ impl FakeProcessor {
     async fn read<T>(&self, read: impl FnOnce(&[UpstreamDeposit], &[Batch]) -> T + Send) -> Result<T, AcquirerError> {
         self.before_read().await;
         let state = self.state();
-        match state.looking {
-            Looking::Tells => Ok(read(&state.payments, &state.batches)),
-            Looking::Forgets => Ok(read(&[], &[])),
-            Looking::Silent => silent(),
-            Looking::Down => down(),
+        match state.lookup_reply {
+            LookupReply::Accurate => Ok(read(&state.payments, &state.batches)),
+            LookupReply::NotFound => Ok(read(&[], &[])),
+            LookupReply::Silent => silent(),
+            LookupReply::Down => down(),
         }
     }
 
@@ -168,11 +168,11 @@ impl CryptoProcessor for FakeProcessor {
     }
 
     async fn minimum(&self, _: Side, currency: Currency, _: Duration) -> Result<CryptoAmount, AcquirerError> {
-        self.number(|state| state.minimum.map(|coins| right(CryptoAmount::parse(currency, coins))))
+        self.number(|state| state.minimum.map(|coins| expect_ok(CryptoAmount::parse(currency, coins))))
     }
 
     async fn usdt_per_coin(&self, _: Side, currency: Currency, _: Duration) -> Result<Rate, AcquirerError> {
-        let rate = |text| right(Rate::parse(text));
+        let rate = |text| expect_ok(Rate::parse(text));
         if currency.is_usdt() { Ok(rate("1")) } else { self.number(|state| state.usdt_per_coin.map(rate)) }
     }
 
@@ -280,7 +280,7 @@ impl ExchangeRates for FakeProcessor {
     async fn usd_rate(&self, _: Timestamp, _: Duration) -> Result<UsdRate, AcquirerError> {
         let state = self.state();
         let Some((buy, sell)) = state.brl_per_usd else { return down() };
-        let rate = |text| right(Rate::parse(text));
+        let rate = |text| expect_ok(Rate::parse(text));
         let published_at = state.published_at.unwrap_or_else(|| self.clock.now());
         Ok(UsdRate { buy: rate(buy), sell: rate(sell), published_at })
     }

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{FakeProcessor, State, down, refused, silent};
 use crate::builders::a_processor_id;
-use crate::psp::{LATE, Looking, Sending};
+use crate::psp::{LATE, LookupReply, OrderReply};
 
 /// The time after which the processor rejects a batch that is not verified.
 const UNVERIFIED_FOR: SignedDuration = SignedDuration::from_hours(1);
@@ -36,18 +36,18 @@ pub(super) type Late = (Timestamp, CryptoWithdrawalOrder);
 
 impl FakeProcessor {
     /// Sets the reply to orders of deposits and withdrawals.
-    pub fn set(&self, creating: Sending) {
+    pub fn set(&self, creating: OrderReply) {
         self.state().creating = creating;
     }
 
     /// Sets the reply to verifications.
-    pub fn set_verifying(&self, verifying: Sending) {
+    pub fn set_verifying(&self, verifying: OrderReply) {
         self.state().verifying = verifying;
     }
 
     /// Sets the reply to reads of payments and withdrawals.
-    pub fn set_looking(&self, looking: Looking) {
-        self.state().looking = looking;
+    pub fn set_lookup_reply(&self, reply: LookupReply) {
+        self.state().lookup_reply = reply;
     }
 
     /// Sets the status of every verified batch without an outcome.
@@ -76,7 +76,7 @@ impl FakeProcessor {
     }
 
     /// Removes every batch from the records.
-    pub fn forget_batches(&self) {
+    pub fn remove_batches(&self) {
         self.state().batches.clear();
     }
 
@@ -171,13 +171,13 @@ impl State {
     ) -> Result<UpstreamWithdrawal, AcquirerError> {
         let requests = self.requests.entry(order.id).or_default();
         // A request that certainly did not arrive is not counted, because it may be repeated.
-        if self.creating != Sending::Down {
+        if self.creating != OrderReply::Down {
             *requests = requests.saturating_add(1);
         }
         match self.creating {
-            Sending::Takes => Ok(self.create(order, now)),
-            Sending::Completes | Sending::Fails => {
-                let status = if self.creating == Sending::Fails {
+            OrderReply::Accepts => Ok(self.create(order, now)),
+            OrderReply::Completes | OrderReply::Fails => {
+                let status = if self.creating == OrderReply::Fails {
                     UpstreamWithdrawalStatus::Failed
                 } else {
                     UpstreamWithdrawalStatus::Finished
@@ -189,22 +189,22 @@ impl State {
                 });
                 made.map_or_else(silent, Ok)
             }
-            Sending::Down => down(),
-            Sending::Refuses | Sending::TooLate => refused(),
-            Sending::Silent => silent(),
-            Sending::LosesReplies => {
+            OrderReply::Down => down(),
+            OrderReply::Refuses | OrderReply::TooLate => refused(),
+            OrderReply::Silent => silent(),
+            OrderReply::LosesReplies => {
                 self.create(order, now);
                 silent()
             }
-            Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => {
+            OrderReply::ArrivesLate | OrderReply::ArrivesLateAndRefuses => {
                 self.late.push((now + LATE, order.clone()));
                 silent()
             }
-            Sending::Garbles => {
+            OrderReply::WrongAmount => {
                 let amount = CryptoAmount::from_units(order.amount.currency(), 1).unwrap_or(order.amount);
                 Ok(self.create(&CryptoWithdrawalOrder { amount, ..order.clone() }, now))
             }
-            Sending::TakesAndRefuses => {
+            OrderReply::AcceptsAndRefuses => {
                 self.create(order, now);
                 refused()
             }
@@ -215,12 +215,12 @@ impl State {
         let code = at.as_second().checked_div(CODE_S);
         let unavailable = |reason: &str| Err(AcquirerError::Unavailable(reason.to_owned()));
         match self.verifying {
-            Sending::Down => return down(),
-            Sending::Silent | Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => return silent(),
-            Sending::Refuses | Sending::TooLate | Sending::Fails | Sending::Garbles => {
+            OrderReply::Down => return down(),
+            OrderReply::Silent | OrderReply::ArrivesLate | OrderReply::ArrivesLateAndRefuses => return silent(),
+            OrderReply::Refuses | OrderReply::TooLate | OrderReply::Fails | OrderReply::WrongAmount => {
                 return unavailable("wrong code");
             }
-            Sending::Takes | Sending::Completes | Sending::LosesReplies | Sending::TakesAndRefuses => {}
+            OrderReply::Accepts | OrderReply::Completes | OrderReply::LosesReplies | OrderReply::AcceptsAndRefuses => {}
         }
         if self.last_code == code {
             return Ok(CodeOutcome::UsedBefore);
@@ -232,10 +232,10 @@ impl State {
         named.record.set(UpstreamWithdrawalStatus::Processing);
         self.last_code = code;
         self.verifications = self.verifications.saturating_add(1);
-        if self.verifying == Sending::LosesReplies {
+        if self.verifying == OrderReply::LosesReplies {
             return silent();
         }
-        if self.verifying == Sending::TakesAndRefuses {
+        if self.verifying == OrderReply::AcceptsAndRefuses {
             return unavailable("the batch waits for no code");
         }
         Ok(CodeOutcome::Accepted)

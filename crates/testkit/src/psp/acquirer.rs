@@ -17,9 +17,9 @@ use cais_ports::{
 use jiff::SignedDuration;
 
 use super::orders::Record;
-use super::{FakePsp, List, Listing, Looking, Moment, Order, OrderKind, State};
+use super::{FakePsp, List, ListReply, LookupReply, Moment, Order, OrderKind, State};
 
-/// The limit of [`Listing::Lately`]: a span that began longer ago gets no reply.
+/// The limit of [`ListReply::RecentOnly`]: a span that began longer ago gets no reply.
 const MONTH: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 fn no_answer<T>() -> Result<T, AcquirerError> {
@@ -48,17 +48,17 @@ impl FakePsp {
         let mut state = self.state();
         let finds = state.finds.entry(kind).or_default();
         *finds = finds.saturating_add(1);
-        let found = match state.looking {
-            Looking::Tells => Ok(read(&mut state)),
-            Looking::Forgets => Ok(None),
-            Looking::Silent => no_answer(),
-            Looking::Down => no_connection(),
+        let found = match state.lookup_reply {
+            LookupReply::Accurate => Ok(read(&mut state)),
+            LookupReply::NotFound => Ok(None),
+            LookupReply::Silent => no_answer(),
+            LookupReply::Down => no_connection(),
         };
         if matches!(found, Ok(None)) {
             state.maybe_present.remove(name);
         }
         drop(state);
-        self.happens(Moment::Read);
+        self.run_hook(Moment::Read);
         found
     }
 
@@ -75,22 +75,22 @@ impl FakePsp {
         let mut state = self.state();
         state.lists.push((list, request));
         let rows = read(&mut state);
-        if state.dark.is_some_and(|(from, until)| request.from < until && from < request.to) {
+        if state.silent_span.is_some_and(|(from, until)| request.from < until && from < request.to) {
             return no_answer();
         }
-        match state.listing.get(&list).copied().unwrap_or(Listing::Pages(100)) {
-            Listing::Silent => no_answer(),
-            Listing::Down => no_connection(),
-            Listing::Empty => Ok(UpstreamPage::new(Vec::new(), None)),
-            Listing::Garbles => {
+        match state.list_replies.get(&list).copied().unwrap_or(ListReply::Pages(100)) {
+            ListReply::Silent => no_answer(),
+            ListReply::Down => no_connection(),
+            ListReply::Empty => Ok(UpstreamPage::new(Vec::new(), None)),
+            ListReply::Unreadable => {
                 let row = UnreadableRow { name: "pix[0]".to_owned(), reason: "cannot be read".to_owned() };
                 Ok(UpstreamPage { unreadable: vec![row], ..UpstreamPage::new(Vec::new(), None) })
             }
-            Listing::Circles => Ok(UpstreamPage::new(Vec::new(), Some(0))),
-            Listing::Endless => Ok(UpstreamPage::new(Vec::new(), Some(request.page.saturating_add(1)))),
-            Listing::Lately if now.duration_since(request.from) > MONTH => no_answer(),
-            Listing::Lately | Listing::AsItWas => Ok(UpstreamPage::new(rows, None)),
-            Listing::Pages(size) => {
+            ListReply::Circular => Ok(UpstreamPage::new(Vec::new(), Some(0))),
+            ListReply::Endless => Ok(UpstreamPage::new(Vec::new(), Some(request.page.saturating_add(1)))),
+            ListReply::RecentOnly if now.duration_since(request.from) > MONTH => no_answer(),
+            ListReply::RecentOnly | ListReply::Frozen => Ok(UpstreamPage::new(rows, None)),
+            ListReply::Pages(size) => {
                 let first = usize::try_from(request.page).unwrap_or(usize::MAX).saturating_mul(size);
                 let more = rows.len() > first.saturating_add(size);
                 let rows = rows.into_iter().skip(first).take(size).collect();
@@ -112,7 +112,7 @@ impl State {
 
     fn shown_infraction(&self, row: &UpstreamInfraction) -> UpstreamInfraction {
         let mut shown = row.clone();
-        if !self.shows_words
+        if !self.shows_defense_texts
             && let Some(defense) = shown.defense.as_mut()
         {
             defense.text = None;
@@ -124,7 +124,7 @@ impl State {
             }
         }
         let is_undecided = matches!(shown.status, UpstreamInfractionStatus::Open | UpstreamInfractionStatus::Defended);
-        if self.is_vague && is_undecided {
+        if self.hides_details && is_undecided {
             (shown.status, shown.defense) = (UpstreamInfractionStatus::Undecided, None);
         }
         shown
@@ -253,10 +253,10 @@ impl Acquirer for FakePsp {
     ) -> Result<Option<ReceivedPix>, AcquirerError> {
         self.before_read().await;
         let state = self.state();
-        match state.listing.get(&List::Received) {
-            Some(Listing::Silent) => no_answer(),
-            Some(Listing::Down) => no_connection(),
-            Some(Listing::Empty) => Ok(None),
+        match state.list_replies.get(&List::Received) {
+            Some(ListReply::Silent) => no_answer(),
+            Some(ListReply::Down) => no_connection(),
+            Some(ListReply::Empty) => Ok(None),
             _ if !state.shows_received => Ok(None),
             _ => Ok(state.received().into_iter().find(|row| row.payment.end_to_end_id == *end_to_end_id)),
         }
@@ -267,7 +267,7 @@ impl Acquirer for FakePsp {
     }
 
     fn lists_returns(&self) -> bool {
-        !self.state().is_vague
+        !self.state().hides_details
     }
 
     async fn list_infractions(
@@ -277,8 +277,8 @@ impl Acquirer for FakePsp {
     ) -> Result<UpstreamPage<UpstreamInfraction>, AcquirerError> {
         let span = request.from..=request.to;
         let page = self.list(List::Infractions, request, |state| {
-            let as_it_was = state.listing.get(&List::Infractions) == Some(&Listing::AsItWas);
-            let all = if as_it_was { &state.as_it_was } else { &state.infractions };
+            let is_frozen = state.list_replies.get(&List::Infractions) == Some(&ListReply::Frozen);
+            let all = if is_frozen { &state.frozen_infractions } else { &state.infractions };
             let rows = all.iter().filter(|row| span.contains(&row.opened_at));
             rows.map(|row| state.shown_infraction(row)).collect()
         });
@@ -286,7 +286,7 @@ impl Acquirer for FakePsp {
         for row in page.iter().flat_map(|page| &page.rows).filter(|row| row.defense.is_none()) {
             self.state().maybe_present.remove(&row.id);
         }
-        self.happens(Moment::Listed);
+        self.run_hook(Moment::Listed);
         page
     }
 

@@ -23,17 +23,17 @@ impl FakeAcquirers {
 #[async_trait]
 impl Acquirers for FakeAcquirers {
     fn first(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
-        let available = || self.0.iter().filter(|psp| !psp.state().resting);
+        let available = || self.0.iter().filter(|psp| !psp.state().breaker_open);
         let chosen = preferred.iter().find_map(|name| available().find(|psp| psp.name == *name));
         chosen.or_else(|| available().next()).map(|psp| psp.name.clone())
     }
 
     fn is_available(&self) -> bool {
-        self.0.iter().any(|psp| !psp.state().resting)
+        self.0.iter().any(|psp| !psp.state().breaker_open)
     }
 
     fn is_refusing(&self, name: &AcquirerName) -> bool {
-        self.0.iter().any(|psp| psp.name == *name && psp.state().resting)
+        self.0.iter().any(|psp| psp.name == *name && psp.state().breaker_open)
     }
 
     fn first_sender(&self, preferred: &[AcquirerName]) -> Option<AcquirerName> {
@@ -64,7 +64,7 @@ impl Acquirers for FakeAcquirers {
 
     fn named(&self, name: &AcquirerName) -> Option<Arc<dyn Acquirer>> {
         let psp = self.0.iter().find(|psp| psp.name == *name)?;
-        psp.happens(Moment::Named);
+        psp.run_hook(Moment::Selected);
         Some(Arc::new(psp.clone()))
     }
 }

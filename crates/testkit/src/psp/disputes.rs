@@ -93,17 +93,17 @@ impl FakePsp {
         let amount = row.amount.centavos().min(left(payment));
         drop(state);
         if amount > 0 {
-            self.take_back(&row.end_to_end_id, amount);
+            self.complete_infraction_return(&row.end_to_end_id, amount);
         }
     }
 
     /// Adds a completed return of a Pix because of an infraction, with this amount in centavos.
-    pub fn take_back(&self, end_to_end_id: &EndToEndId, centavos: i64) {
-        self.begin_to_take(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
+    pub fn complete_infraction_return(&self, end_to_end_id: &EndToEndId, centavos: i64) {
+        self.add_infraction_return(end_to_end_id, centavos, UpstreamProgress::Done { at: Some(self.clock.now()) });
     }
 
     /// Adds a return of a Pix because of an infraction, with this amount in centavos and this progress.
-    pub fn begin_to_take(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
+    pub fn add_infraction_return(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let (name, return_id) = ("med".to_owned(), Some(a_return_id()));
         let (nature, amount) = (ReturnNature::Infraction, Money::from_centavos(centavos));
         let back = UpstreamReturn { name, return_id, nature, amount, progress };
@@ -119,18 +119,18 @@ impl FakePsp {
     }
 
     /// Makes `reports_infractions` return `false`.
-    pub fn tell_no_infractions(&self) {
+    pub fn disable_infraction_reports(&self) {
         self.state().reports_infractions = false;
     }
 
     /// Hides the text of defenses, but not their presence.
-    pub fn hide_words(&self) {
-        self.state().shows_words = false;
+    pub fn hide_defense_texts(&self) {
+        self.state().shows_defense_texts = false;
     }
 
     /// Hides whether undecided infractions have a defense, and makes `lists_returns` return `false`.
-    pub fn be_vague(&self) {
-        self.state().is_vague = true;
+    pub fn hide_details(&self) {
+        self.state().hides_details = true;
     }
 
     /// Hides defenses in lists of infractions, or shows them.

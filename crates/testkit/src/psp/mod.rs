@@ -28,9 +28,9 @@ pub use orders::OrderKind;
 
 /// The reply to an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sending {
+pub enum OrderReply {
     /// Accepted, with an open outcome.
-    Takes,
+    Accepts,
     /// Accepted, and done at once.
     Completes,
     /// Accepted, and failed at once.
@@ -45,12 +45,12 @@ pub enum Sending {
     LosesReplies,
     /// Not accepted yet, without a reply; the request arrives after [`LATE`].
     ArrivesLate,
-    /// Like [`Sending::ArrivesLate`], and repeats are refused while the request is in transit.
+    /// Like [`OrderReply::ArrivesLate`], and repeats are refused while the request is in transit.
     ArrivesLateAndRefuses,
-    /// Accepted with a wrong amount: the smallest one.
-    Garbles,
+    /// Accepted with a wrong amount: the smallest one. The processor accepts a deposit with its own amount, and refuses a verification.
+    WrongAmount,
     /// Accepted, but the reply is a refusal, as if a server on the way repeated the request, and only the repeat was refused.
-    TakesAndRefuses,
+    AcceptsAndRefuses,
     /// The reply to a defense is that the deadline has passed. Other orders are refused.
     TooLate,
 }
@@ -60,20 +60,20 @@ pub const LATE: SignedDuration = SignedDuration::from_secs(50);
 
 /// The reply to a look-up of one record by its identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Looking {
+pub enum LookupReply {
     /// The record, if there is one.
-    Tells,
+    Accurate,
     /// No reply.
     Silent,
     /// No connection.
     Down,
     /// No record, even if there is one.
-    Forgets,
+    NotFound,
 }
 
 /// The reply to a request of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listing {
+pub enum ListReply {
     /// Pages of this number of rows.
     Pages(usize),
     /// No reply.
@@ -83,15 +83,15 @@ pub enum Listing {
     /// No rows.
     Empty,
     /// An unreadable row instead of all rows.
-    Garbles,
+    Unreadable,
     /// Empty pages, each of which names the first page as the next one.
-    Circles,
+    Circular,
     /// Empty pages without end.
     Endless,
     /// All rows on one page, but no reply to a span that began more than 31 days ago.
-    Lately,
+    RecentOnly,
     /// The infractions as they were when this value was set, on one page.
-    AsItWas,
+    Frozen,
 }
 
 /// The lists of an acquirer.
@@ -111,7 +111,7 @@ pub enum List {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// When `FakeAcquirers` returns the acquirer by its name, before the acquirer is called.
-    Named,
+    Selected,
     /// After an order, before its reply arrives.
     Ordered,
     /// After a look-up, before its reply arrives.
@@ -135,14 +135,14 @@ pub trait Connection: Send + Sync {
 
 #[expect(clippy::struct_excessive_bools, reason = "each flag is one behavior of the simulated acquirer")]
 struct State {
-    sending: BTreeMap<OrderKind, Sending>,
-    looking: Looking,
-    listing: BTreeMap<List, Listing>,
-    resting: bool,
+    order_replies: BTreeMap<OrderKind, OrderReply>,
+    lookup_reply: LookupReply,
+    list_replies: BTreeMap<List, ListReply>,
+    breaker_open: bool,
     reports_infractions: bool,
-    shows_words: bool,
+    shows_defense_texts: bool,
     /// `true` if undecided infractions do not show whether they have a defense, and `lists_returns` returns `false`.
-    is_vague: bool,
+    hides_details: bool,
     shows_defenses: bool,
     shows_received: bool,
     charges: BTreeMap<Txid, UpstreamCharge>,
@@ -151,8 +151,8 @@ struct State {
     /// Payouts with the instants of their sending.
     sent: BTreeMap<InstructionId, (Timestamp, UpstreamPayout)>,
     infractions: Vec<UpstreamInfraction>,
-    /// The rows of [`Listing::AsItWas`].
-    as_it_was: Vec<UpstreamInfraction>,
+    /// The rows of [`ListReply::Frozen`].
+    frozen_infractions: Vec<UpstreamInfraction>,
     /// Received Pix whose rows cannot be read, with their instants.
     unreadable: Vec<(Timestamp, UnreadableRow)>,
     /// Received Pix that the list does not show.
@@ -160,7 +160,7 @@ struct State {
     /// Returns of sent Pix that the records of the payouts do not show.
     lone_returns: Vec<ReturnedPart>,
     /// A request of a list gets no reply if its span overlaps the time between these instants.
-    dark: Option<(Timestamp, Timestamp)>,
+    silent_span: Option<(Timestamp, Timestamp)>,
     /// The acquirer's own clock, as look-ups of charges show it; `None`: they show no time.
     own_clock: Option<Timestamp>,
     /// Every request of an order, oldest first.
@@ -194,24 +194,24 @@ impl FakePsp {
     #[must_use]
     pub fn new(name: &AcquirerName, clock: Arc<ManualClock>) -> Self {
         let state = State {
-            sending: BTreeMap::new(),
-            looking: Looking::Tells,
-            listing: BTreeMap::new(),
-            resting: false,
+            order_replies: BTreeMap::new(),
+            lookup_reply: LookupReply::Accurate,
+            list_replies: BTreeMap::new(),
+            breaker_open: false,
             reports_infractions: true,
-            shows_words: true,
-            is_vague: false,
+            shows_defense_texts: true,
+            hides_details: false,
             shows_defenses: true,
             shows_received: true,
             charges: BTreeMap::new(),
             others: Vec::new(),
             sent: BTreeMap::new(),
             infractions: Vec::new(),
-            as_it_was: Vec::new(),
+            frozen_infractions: Vec::new(),
             unreadable: Vec::new(),
             unlisted: Vec::new(),
             lone_returns: Vec::new(),
-            dark: None,
+            silent_span: None,
             own_clock: None,
             orders: Vec::new(),
             accepted_defenses: 0,
@@ -232,61 +232,62 @@ impl FakePsp {
     }
 
     /// Sets the reply to orders of every kind.
-    pub fn set(&self, sending: Sending) {
+    pub fn set(&self, reply: OrderReply) {
         for kind in OrderKind::ALL {
-            self.set_for(kind, sending);
+            self.set_for(kind, reply);
         }
     }
 
     /// Sets the reply to orders. Reads get the same kind of reply: no connection, no reply, or the true records.
-    pub fn set_all(&self, sending: Sending) {
-        let (looking, listing) = match sending {
-            Sending::Down => (Looking::Down, Listing::Down),
-            Sending::Silent | Sending::LosesReplies | Sending::ArrivesLate | Sending::ArrivesLateAndRefuses => {
-                (Looking::Silent, Listing::Silent)
-            }
-            Sending::Takes
-            | Sending::Completes
-            | Sending::Fails
-            | Sending::Refuses
-            | Sending::Garbles
-            | Sending::TakesAndRefuses
-            | Sending::TooLate => (Looking::Tells, Listing::Pages(100)),
+    pub fn set_all(&self, reply: OrderReply) {
+        let (lookup_reply, list_reply) = match reply {
+            OrderReply::Down => (LookupReply::Down, ListReply::Down),
+            OrderReply::Silent
+            | OrderReply::LosesReplies
+            | OrderReply::ArrivesLate
+            | OrderReply::ArrivesLateAndRefuses => (LookupReply::Silent, ListReply::Silent),
+            OrderReply::Accepts
+            | OrderReply::Completes
+            | OrderReply::Fails
+            | OrderReply::Refuses
+            | OrderReply::WrongAmount
+            | OrderReply::AcceptsAndRefuses
+            | OrderReply::TooLate => (LookupReply::Accurate, ListReply::Pages(100)),
         };
-        self.set(sending);
-        self.set_looking(looking);
-        self.set_listing(listing);
+        self.set(reply);
+        self.set_lookup_reply(lookup_reply);
+        self.set_list_replies(list_reply);
     }
 
     /// Sets the reply to orders of one kind.
-    pub fn set_for(&self, kind: OrderKind, sending: Sending) {
-        self.state().sending.insert(kind, sending);
+    pub fn set_for(&self, kind: OrderKind, reply: OrderReply) {
+        self.state().order_replies.insert(kind, reply);
     }
 
     /// Sets the reply to look-ups of one record by its identifier.
-    pub fn set_looking(&self, looking: Looking) {
-        self.state().looking = looking;
+    pub fn set_lookup_reply(&self, reply: LookupReply) {
+        self.state().lookup_reply = reply;
     }
 
     /// Sets the reply to requests of the lists of received and sent Pix.
-    pub fn set_listing(&self, listing: Listing) {
-        self.set_list(List::Received, listing);
-        self.set_list(List::Sent, listing);
+    pub fn set_list_replies(&self, reply: ListReply) {
+        self.set_list_reply(List::Received, reply);
+        self.set_list_reply(List::Sent, reply);
     }
 
     /// Sets the reply to requests of one list.
-    pub fn set_list(&self, list: List, listing: Listing) {
+    pub fn set_list_reply(&self, list: List, reply: ListReply) {
         let mut state = self.state();
-        state.listing.insert(list, listing);
+        state.list_replies.insert(list, reply);
         if list == List::Infractions {
             let now = state.infractions.clone();
-            state.as_it_was = now;
+            state.frozen_infractions = now;
         }
     }
 
     /// Opens the breaker, or closes it.
-    pub fn set_resting(&self, resting: bool) {
-        self.state().resting = resting;
+    pub fn set_breaker_open(&self, is_open: bool) {
+        self.state().breaker_open = is_open;
     }
 
     /// Sets the acquirer's own clock, which look-ups of charges show.
@@ -295,8 +296,8 @@ impl FakePsp {
     }
 
     /// Stops replies to requests of lists whose span overlaps `span`. `None` resumes the replies.
-    pub fn goes_dark(&self, span: Option<(Timestamp, Timestamp)>) {
-        self.state().dark = span;
+    pub fn stop_list_replies(&self, span: Option<(Timestamp, Timestamp)>) {
+        self.state().silent_span = span;
     }
 
     /// Runs `hook` once, at the next moment of this kind.
@@ -356,9 +357,9 @@ impl FakePsp {
         self.state().lists.iter().filter(|(one, _)| *one == list).count()
     }
 
-    /// Returns the requests of the list of infractions since the last call. Also forgets the requests of the other lists.
+    /// Returns the requests of the list of infractions since the last call. Also removes the requests of the other lists.
     #[must_use]
-    pub fn take_listed(&self) -> Vec<ListRequest> {
+    pub fn take_infraction_list_requests(&self) -> Vec<ListRequest> {
         let lists = std::mem::take(&mut self.state().lists);
         lists.into_iter().filter(|(list, _)| *list == List::Infractions).map(|(_, request)| request).collect()
     }
@@ -376,7 +377,7 @@ impl FakePsp {
         state
     }
 
-    fn happens(&self, moment: Moment) {
+    fn run_hook(&self, moment: Moment) {
         let mut state = self.state();
         let next = state.hooks.iter().position(|(at, _)| *at == moment);
         let hook = next.map(|next| state.hooks.remove(next));

@@ -30,7 +30,7 @@ impl State {
 #[expect(clippy::must_use_candidate, reason = "a test may ignore the name of the added record")]
 impl FakePsp {
     /// Stores the charge as if this acquirer had issued it.
-    pub fn hold(&self, charge: &Charge) {
+    pub fn store_charge(&self, charge: &Charge) {
         let upstream = UpstreamCharge {
             txid: charge.txid.clone(),
             amount: charge.terms.amount,
@@ -44,7 +44,7 @@ impl FakePsp {
     }
 
     /// Issues the charge, without counting the order as a request.
-    pub fn hold_order(&self, order: &ChargeOrder) {
+    pub fn issue_uncounted(&self, order: &ChargeOrder) {
         let now = self.clock.now();
         let _ = self.state().execute(&Order::Charge(order.clone()), now, UpstreamProgress::Processing);
     }
@@ -101,7 +101,7 @@ impl FakePsp {
     }
 
     /// Adds to a Pix a return that no order requested, with this amount in centavos and this progress.
-    pub fn return_unasked(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
+    pub fn add_unrequested_return(&self, end_to_end_id: &EndToEndId, centavos: i64, progress: UpstreamProgress) {
         let (name, return_id) = ("theirs".to_owned(), Some(a_return_id()));
         let (nature, amount) = (ReturnNature::Ordinary, Money::from_centavos(centavos));
         let back = UpstreamReturn { name, return_id, nature, amount, progress };
@@ -109,7 +109,7 @@ impl FakePsp {
     }
 
     /// Sets the progress of every return of every received Pix.
-    pub fn settle_refunds(&self, progress: &UpstreamProgress) {
+    pub fn set_returns_progress(&self, progress: &UpstreamProgress) {
         for back in self.state().payments().flat_map(|payment| payment.returns.iter_mut()) {
             back.progress = progress.clone();
         }
@@ -131,7 +131,7 @@ impl FakePsp {
     }
 
     /// Removes the record of every return of every received Pix.
-    pub fn forget_returns(&self) {
+    pub fn remove_returns(&self) {
         for payment in self.state().payments() {
             payment.returns.clear();
         }
@@ -154,7 +154,7 @@ impl FakePsp {
     }
 
     /// Stores a payout that was sent now, or replaces its record. A replacement does not change the instant of its sending.
-    pub fn hold_payout(&self, payout: UpstreamPayout) {
+    pub fn store_payout(&self, payout: UpstreamPayout) {
         let now = self.clock.now();
         let mut state = self.state();
         let sent_at = state.sent.get(&payout.instruction_id).map_or(now, |(sent_at, _)| *sent_at);
@@ -195,18 +195,18 @@ impl FakePsp {
     }
 
     /// Removes and returns the returned parts of the only payout.
-    pub fn withhold_returns(&self) -> Vec<ReturnedPart> {
+    pub fn take_payout_returns(&self) -> Vec<ReturnedPart> {
         let mut parts = Vec::new();
         self.change_only_payout(|payout| parts = std::mem::take(&mut payout.returned));
         parts
     }
 
     /// Adds returns of payouts that only [`List::PayoutReturns`](super::List::PayoutReturns) and a look-up by return id show.
-    /// Also has the effects of [`Self::be_vague`].
-    pub fn show_alone(&self, parts: Vec<ReturnedPart>) {
+    /// Also has the effects of [`Self::hide_details`].
+    pub fn show_returns_separately(&self, parts: Vec<ReturnedPart>) {
         let mut state = self.state();
         state.lone_returns.extend(parts);
-        state.is_vague = true;
+        state.hides_details = true;
     }
 
     /// Adds an unreadable row to the list of received Pix.

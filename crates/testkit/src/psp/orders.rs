@@ -10,7 +10,7 @@ use cais_ports::{
 };
 use jiff::{Timestamp, ToSpan as _};
 
-use super::{FakePsp, LATE, Moment, Sending, State};
+use super::{FakePsp, LATE, Moment, OrderReply, State};
 use crate::builders::{a_recipient, a_return_id, an_end_to_end_id};
 
 /// The kinds of orders.
@@ -86,7 +86,7 @@ impl Order {
     }
 
     /// Returns the order with the amount 0.01. A cancellation or a defense has no amount and stays unchanged.
-    fn garbled(&self) -> Self {
+    fn with_wrong_amount(&self) -> Self {
         let amount = Money::from_centavos(1);
         match self.clone() {
             Self::Charge(order) => Self::Charge(ChargeOrder { amount, ..order }),
@@ -112,7 +112,7 @@ impl FakePsp {
             connection.before_order().await;
         }
         let reply = self.state().answer(&order, self.clock.now());
-        self.happens(Moment::Ordered);
+        self.run_hook(Moment::Ordered);
         if let Some(connection) = &self.connection {
             connection.after_order().await;
         }
@@ -125,43 +125,45 @@ impl State {
         self.orders.push(order.clone());
         let lost = |reason: &str| Err(AcquirerError::OutcomeUnknown(reason.to_owned()));
         let refused = || Err(AcquirerError::Refused(order.refusal().to_owned()));
-        let sending = self.sending.get(&order.kind()).copied().unwrap_or(Sending::Takes);
+        let reply = self.order_replies.get(&order.kind()).copied().unwrap_or(OrderReply::Accepts);
         if order.kind() != OrderKind::Charge {
             if self.maybe_present.contains(&order.name()) {
                 self.blind_repeats.push(order.name());
             }
             // `Down` means that the order certainly did not arrive. So a repeat needs no look-up before it.
-            if sending != Sending::Down {
+            if reply != OrderReply::Down {
                 self.maybe_present.insert(order.name());
             }
         }
-        match (sending, order) {
-            (Sending::Takes, _) => self.execute(order, now, UpstreamProgress::Processing).map(first_reply),
-            (Sending::Completes, _) => self.execute(order, now, UpstreamProgress::Done { at: Some(now) }),
-            (Sending::Fails, _) => {
+        match (reply, order) {
+            (OrderReply::Accepts, _) => self.execute(order, now, UpstreamProgress::Processing).map(first_reply),
+            (OrderReply::Completes, _) => self.execute(order, now, UpstreamProgress::Done { at: Some(now) }),
+            (OrderReply::Fails, _) => {
                 let reason = matches!(order, Order::Refund(_)).then(|| "closed\u{0}".to_owned());
                 self.execute(order, now, UpstreamProgress::Failed { reason })
             }
-            (Sending::Down, _) => Err(AcquirerError::Unavailable("no connection".to_owned())),
-            (Sending::Silent, _) => lost("no answer"),
-            (Sending::LosesReplies, _) => {
+            (OrderReply::Down, _) => Err(AcquirerError::Unavailable("no connection".to_owned())),
+            (OrderReply::Silent, _) => lost("no answer"),
+            (OrderReply::LosesReplies, _) => {
                 self.execute(order, now, UpstreamProgress::Processing)?;
                 lost("the reply was lost")
             }
-            (Sending::ArrivesLateAndRefuses, _) if self.late.iter().any(|(_, late)| late.name() == order.name()) => {
+            (OrderReply::ArrivesLateAndRefuses, _) if self.late.iter().any(|(_, late)| late.name() == order.name()) => {
                 refused()
             }
-            (Sending::ArrivesLate | Sending::ArrivesLateAndRefuses, _) => {
+            (OrderReply::ArrivesLate | OrderReply::ArrivesLateAndRefuses, _) => {
                 self.late.push((now + LATE, order.clone()));
                 lost("no answer")
             }
-            (Sending::Garbles, _) => self.execute(&order.garbled(), now, UpstreamProgress::Done { at: None }),
-            (Sending::TakesAndRefuses, _) => {
+            (OrderReply::WrongAmount, _) => {
+                self.execute(&order.with_wrong_amount(), now, UpstreamProgress::Done { at: None })
+            }
+            (OrderReply::AcceptsAndRefuses, _) => {
                 self.execute(order, now, UpstreamProgress::Processing)?;
                 refused()
             }
-            (Sending::TooLate, Order::Defense(_)) => Ok(Record::Defense(DefenseReceipt::TooLate)),
-            (Sending::Refuses | Sending::TooLate, _) => refused(),
+            (OrderReply::TooLate, Order::Defense(_)) => Ok(Record::Defense(DefenseReceipt::TooLate)),
+            (OrderReply::Refuses | OrderReply::TooLate, _) => refused(),
         }
     }
 
@@ -205,11 +207,11 @@ impl State {
                 payment.returns.push(made.clone());
                 Ok(Record::Refund(made))
             }
-            Order::Defense(order) => self.take_defense(order, now),
+            Order::Defense(order) => self.accept_defense(order, now),
         }
     }
 
-    fn take_defense(&mut self, order: &DefenseOrder, now: Timestamp) -> Result<Record, AcquirerError> {
+    fn accept_defense(&mut self, order: &DefenseOrder, now: Timestamp) -> Result<Record, AcquirerError> {
         let row = self.infractions.iter_mut().find(|row| row.id == order.infraction);
         let row = row.ok_or_else(|| AcquirerError::Refused("the infraction does not exist".to_owned()))?;
         if row.defense.is_some() {

@@ -123,7 +123,7 @@ impl Cais {
         let mut serve = self.command()?;
         serve.arg("serve").stdin(Stdio::null());
         let child = serve.stdout(log.try_clone()?).stderr(log).spawn()?;
-        let watchdog = Watchdog::over(child.id())?;
+        let watchdog = Watchdog::of_process(child.id())?;
         self.process = Some(Running { child, watchdog });
         self.addresses = self.wait_for_addresses(&addresses)?;
         self.wait_until_ready().await
@@ -146,7 +146,7 @@ impl Cais {
     pub fn kill9(&mut self) -> Result<()> {
         let Running { mut child, watchdog } = self.process.take().context("cais is not running")?;
         child.kill()?;
-        watchdog.dismiss();
+        watchdog.stop();
         child.wait()?;
         Ok(())
     }
@@ -168,7 +168,7 @@ impl Cais {
         let running = self.process.as_mut().context("cais is not running")?;
         let status = wait_for("the end of cais", DEADLINE, || Ok(running.child.try_wait()?))?;
         if let Some(Running { watchdog, .. }) = self.process.take() {
-            watchdog.dismiss();
+            watchdog.stop();
         }
         Ok(status)
     }
@@ -347,7 +347,7 @@ impl Drop for Cais {
     fn drop(&mut self) {
         if let Some(Running { mut child, watchdog }) = self.process.take() {
             drop(child.kill());
-            watchdog.dismiss();
+            watchdog.stop();
             drop(child.wait());
         }
     }

@@ -2,7 +2,7 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::merchant::account::Account;
-use cais_ports::Operator;
+use cais_ports::Actor;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -15,7 +15,7 @@ use crate::Ports;
 /// [`ChangeAccountError`].
 pub async fn set(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     email: &AccountEmail,
     acquirers: &[AcquirerName],
 ) -> Result<Account, ChangeAccountError> {

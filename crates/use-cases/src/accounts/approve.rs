@@ -1,7 +1,7 @@
 //! Approves an account's KYC.
 
 use cais_domain::merchant::account::Account;
-use cais_ports::Operator;
+use cais_ports::Actor;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -12,6 +12,6 @@ use crate::Ports;
 ///
 /// # Errors
 /// [`ChangeAccountError`].
-pub async fn approve(ports: &Ports, operator: &Operator, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
+pub async fn approve(ports: &Ports, operator: &Actor, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
     update(ports, (operator, "account.approve"), email, Account::approve).await
 }

@@ -5,7 +5,7 @@ use cais_domain::fee::FeeSchedule;
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::account::{Account, AccountStatus, Features, Kyc, Limits};
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, CommitError, Operator, Reservation, ReservationKey, Write};
+use cais_ports::{Actor, ChangeSet, CommitError, Reservation, ReservationKey, Write};
 
 use super::AccountEmail;
 use crate::Ports;
@@ -42,7 +42,7 @@ pub enum CreateAccountError {
 
 /// Returns the new account, and the changes that open it, reserve its e-mail and write a row of the audit log. KYC is
 /// pending unless `command.approve` is set.
-pub(crate) fn prepare(ports: &Ports, operator: &Operator, command: &CreateAccount) -> (Account, ChangeSet) {
+pub(crate) fn prepare(ports: &Ports, operator: &Actor, command: &CreateAccount) -> (Account, ChangeSet) {
     let now = ports.clock.now();
     let opened = Account {
         id: AccountId::new(ports.ids.next_uuid()),
@@ -83,7 +83,7 @@ pub(crate) fn prepare(ports: &Ports, operator: &Operator, command: &CreateAccoun
 ///
 /// # Errors
 /// [`CreateAccountError`].
-pub async fn create(ports: &Ports, operator: &Operator, command: CreateAccount) -> Result<Account, CreateAccountError> {
+pub async fn create(ports: &Ports, operator: &Actor, command: CreateAccount) -> Result<Account, CreateAccountError> {
     let (account, change) = prepare(ports, operator, &command);
     match ports.store.commit(change).await {
         Ok(_) => Ok(Account { version: 1, ..account }),

@@ -1,7 +1,7 @@
 //! Switches features of an account on and off.
 
 use cais_domain::merchant::account::{Account, Features};
-use cais_ports::Operator;
+use cais_ports::Actor;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -13,7 +13,7 @@ use crate::Ports;
 /// [`ChangeAccountError`].
 pub async fn set(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     email: &AccountEmail,
     enable: Features,
     disable: Features,

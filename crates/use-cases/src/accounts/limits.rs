@@ -2,7 +2,7 @@
 
 use cais_domain::merchant::account::{Account, Limits};
 use cais_domain::money::Money;
-use cais_ports::Operator;
+use cais_ports::Actor;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -14,7 +14,7 @@ use crate::Ports;
 /// [`ChangeAccountError`].
 pub async fn set(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     email: &AccountEmail,
     charge: Option<Money>,
     payout: Option<Money>,

@@ -1,7 +1,7 @@
 //! Sets the release delay: the time for which an account's received money stays in `pending`.
 
 use cais_domain::merchant::account::Account;
-use cais_ports::Operator;
+use cais_ports::Actor;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -13,7 +13,7 @@ use crate::Ports;
 /// [`ChangeAccountError`].
 pub async fn set(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     email: &AccountEmail,
     release_delay_s: u32,
 ) -> Result<Account, ChangeAccountError> {

@@ -1,7 +1,7 @@
 //! Ends an account's suspension.
 
 use cais_domain::merchant::account::{Account, AccountStatus};
-use cais_ports::Operator;
+use cais_ports::Actor;
 
 use super::update::update;
 use super::{AccountEmail, ChangeAccountError};
@@ -11,7 +11,7 @@ use crate::Ports;
 ///
 /// # Errors
 /// [`ChangeAccountError`].
-pub async fn resume(ports: &Ports, operator: &Operator, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
+pub async fn resume(ports: &Ports, operator: &Actor, email: &AccountEmail) -> Result<Account, ChangeAccountError> {
     update(ports, (operator, "account.resume"), email, |account| Account { status: AccountStatus::Active, ..account })
         .await
 }

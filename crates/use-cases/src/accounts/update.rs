@@ -2,7 +2,7 @@
 //! change is decided again.
 
 use cais_domain::merchant::account::Account;
-use cais_ports::{ChangeSet, Operator, Write};
+use cais_ports::{Actor, ChangeSet, Write};
 
 use super::AccountEmail;
 use crate::Ports;
@@ -30,7 +30,7 @@ pub(crate) async fn get(ports: &Ports, email: &AccountEmail) -> Result<Account, 
 /// set is empty.
 pub(crate) fn prepare(
     ports: &Ports,
-    (operator, action): (&Operator, &'static str),
+    (operator, action): (&Actor, &'static str),
     account: &Account,
     changed: &Account,
 ) -> ChangeSet {
@@ -55,7 +55,7 @@ pub(crate) fn prepare(
 /// the audit log.
 pub(crate) async fn update(
     ports: &Ports,
-    by: (&Operator, &'static str),
+    by: (&Actor, &'static str),
     email: &AccountEmail,
     decide: impl Fn(Account) -> Account + Send + Sync,
 ) -> Result<Account, ChangeAccountError> {

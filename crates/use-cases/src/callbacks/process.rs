@@ -219,10 +219,12 @@ impl Named {
         let judge_item = |(place, item): (usize, CallbackItem)| async move {
             let verdict = match item {
                 CallbackItem::Received(_) => Ok(Verdict::NotRead),
-                CallbackItem::Sent(payout) => sent(ports, acquirer, &payout).await,
-                CallbackItem::PayoutReturn(back) => came_back(ports, acquirer, &back).await,
-                CallbackItem::Infraction(infraction) => disputed(ports, acquirer, &infraction).await,
-                CallbackItem::CryptoPayment(payment) => coins(ports, acquirer, &payment).await,
+                CallbackItem::Sent(payout) => process_payout(ports, acquirer, &payout).await,
+                CallbackItem::PayoutReturn(payout_return) => {
+                    process_payout_return(ports, acquirer, &payout_return).await
+                }
+                CallbackItem::Infraction(infraction) => process_infraction(ports, acquirer, &infraction).await,
+                CallbackItem::CryptoPayment(payment) => process_crypto_payment(ports, acquirer, &payment).await,
             };
             (place, verdict)
         };
@@ -285,7 +287,7 @@ async fn store(ports: &Ports, mut callback: Callback, is_full: bool) -> Result<b
 
 /// Processes an item about a payout: applies the acquirer's record of the payout, and checks the returns that the item
 /// names.
-async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> Result<Verdict, Unread> {
+async fn process_payout(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_instruction_id(&item.instruction_id).await.map_err(StoreError::from)?;
     let Some(payout) = payout else { return Ok(Verdict::Unmatched) };
     if payout.state.acquirer() != acquirer || payout.state.status() == PayoutStatus::Abandoned {
@@ -295,7 +297,7 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> 
     let seen = payouts::sync::refresh_seen(ports, payout, READ_BUDGET).await?;
     let mut verdict = Verdict::Applied;
     for return_id in &item.returns {
-        verdict = verdict.max(returned(ports, &seen, return_id).await?);
+        verdict = verdict.max(return_verdict(ports, &seen, return_id).await?);
     }
     Ok(verdict)
 }
@@ -303,17 +305,25 @@ async fn sent(ports: &Ports, acquirer: &AcquirerName, item: &CallbackPayout) -> 
 /// Processes an item about the return of a payout. The return is read by its own id, because the acquirer does not show
 /// it with the payout. A stored payout may still lack the end-to-end id of its Pix, so an unknown Pix is looked up
 /// again later.
-async fn came_back(ports: &Ports, acquirer: &AcquirerName, item: &CallbackReturn) -> Result<Verdict, Unread> {
+async fn process_payout_return(
+    ports: &Ports,
+    acquirer: &AcquirerName,
+    item: &CallbackReturn,
+) -> Result<Verdict, Unread> {
     let payout = ports.queries.find_payout_by_pix(&item.end_to_end_id).await.map_err(StoreError::from)?;
     let Some(payout) = payout.filter(|payout| payout.state.acquirer() == acquirer) else {
         return Ok(Verdict::NotShown);
     };
     let seen = payouts::sync::refresh_with_return(ports, payout, &item.return_id, READ_BUDGET).await?;
-    Ok(returned(ports, &seen, &item.return_id).await?)
+    Ok(return_verdict(ports, &seen, &item.return_id).await?)
 }
 
 /// Processes an item about a payment of coins at a crypto processor.
-async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -> Result<Verdict, Unread> {
+async fn process_crypto_payment(
+    ports: &Ports,
+    processor: &AcquirerName,
+    payment: &ProcessorId,
+) -> Result<Verdict, Unread> {
     Ok(match crypto::deposits::callback::process(ports, processor, payment, READ_BUDGET).await? {
         Processed::Applied => Verdict::Applied,
         Processed::InCreation => Verdict::NotShown,
@@ -323,7 +333,11 @@ async fn coins(ports: &Ports, processor: &AcquirerName, payment: &ProcessorId) -
 
 /// Processes an item about an infraction that was opened or changed. The record is read from the acquirer's list. The
 /// list may not show the change yet.
-async fn disputed(ports: &Ports, acquirer: &AcquirerName, item: &CallbackInfraction) -> Result<Verdict, Unread> {
+async fn process_infraction(
+    ports: &Ports,
+    acquirer: &AcquirerName,
+    item: &CallbackInfraction,
+) -> Result<Verdict, Unread> {
     let applied = infractions::sync::find(ports, acquirer, &item.id).await.map_err(Unread::Infraction)?;
     Ok(match applied {
         Some(Applied::Stands { .. }) => Verdict::Applied,
@@ -349,7 +363,7 @@ async fn is_open(ports: &Ports, acquirer: &AcquirerName, id: &str) -> Result<boo
 
 /// Returns the verdict on the return of a payout. The callback may come before the acquirer's record, so the verdict is
 /// `Applied` only if the return is credited.
-async fn returned(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Verdict, StoreError> {
+async fn return_verdict(ports: &Ports, seen: &Seen, return_id: &ReturnId) -> Result<Verdict, StoreError> {
     if seen.refused.contains(return_id) {
         return Ok(Verdict::Unmatched);
     }

@@ -109,7 +109,7 @@ async fn store(ports: &Ports, acquirer: &AcquirerName, items: Vec<CallbackItem>)
         let mut writes = Vec::new();
         for names in &texts {
             let open = find_open(ports, acquirer, names).await;
-            writes.push(open.map_or_else(|| insert(ports, acquirer, names), |open| repeat(ports, open)));
+            writes.push(open.map_or_else(|| insert(ports, acquirer, names), |open| make_due(ports, open)));
         }
         match commit(ports, writes).await {
             // A worker, or another copy of this callback, has just updated the stored callback. The worker may have
@@ -146,7 +146,7 @@ fn insert(ports: &Ports, acquirer: &AcquirerName, names: &[u8]) -> Write {
 
 /// Makes an open or unmatched callback due. The version increases even if the callback is already due. So a worker that
 /// read the acquirer before the callback was sent again cannot mark it as done.
-fn repeat(ports: &Ports, open: Callback) -> Write {
+fn make_due(ports: &Ports, open: Callback) -> Write {
     // An unmatched callback gets all its attempts again. An open callback keeps its count, so that sending it again
     // adds no attempts. If the acquirer sends it again during every pass, no pass can store its result, and the
     // callback stays open.

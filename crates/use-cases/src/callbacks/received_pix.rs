@@ -14,7 +14,7 @@ use super::process::{CHARGES_PER_PASS, READ_BUDGET, Unread, Verdict};
 use crate::charges::sync::{self, Seen, SyncError};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream::{Listed, Wanted, is_overload, read_listed};
+use crate::upstream::{ExpectedRow, Listed, is_overload, read_listed};
 use crate::work::COMMITS_AT_ONCE;
 
 /// A Pix in a callback, with the index of that callback in the pass.
@@ -75,7 +75,7 @@ async fn list(ports: &Ports, acquirer: &AcquirerName, named: &[Named]) -> Listed
     let hints = named.iter().filter(|named| is_issued(&named.charge)).flat_map(|named| &named.items);
     let now = ports.clock.now();
     let hints =
-        hints.filter_map(|(_, pix)| Some(Wanted { key: pix.end_to_end_id.clone()?, at: pix.paid_at?.min(now) }));
+        hints.filter_map(|(_, pix)| Some(ExpectedRow { key: pix.end_to_end_id.clone()?, at: pix.paid_at?.min(now) }));
     let adapter = &*adapter;
     let page = |request| async move { adapter.list_received(request, READ_BUDGET).await };
     let key = |row: &ReceivedPix| Some(row.payment.end_to_end_id.clone());
@@ -163,7 +163,7 @@ async fn read_one_by_one(ports: &Ports, acquirer: &AcquirerName, left: Vec<Named
 /// Returns the verdict on one Pix. The callback may come before the acquirer's record, so the Pix is done only when it
 /// is credited or was returned in full.
 async fn is_credited(ports: &Ports, seen: &Seen, end_to_end_id: EndToEndId) -> Result<Verdict, Unread> {
-    if seen.went_back.contains(&end_to_end_id) {
+    if seen.returned_in_full.contains(&end_to_end_id) {
         return Ok(Verdict::Applied);
     }
     let credited =

@@ -1,7 +1,7 @@
 //! Processes a callback again at the request of an operator.
 
 use cais_domain::ids::CallbackId;
-use cais_ports::{Callback, CallbackState, ChangeSet, CommitError, Operator, Page, PageRequest, QueryError, Write};
+use cais_ports::{Actor, Callback, CallbackState, ChangeSet, CommitError, Page, PageRequest, QueryError, Write};
 
 use crate::audit::{self, AuditedChange, Fields};
 use crate::ports::Ports;
@@ -35,7 +35,7 @@ pub async fn list_unmatched(ports: &Ports, page: PageRequest<CallbackId>) -> Res
 ///
 /// # Errors
 /// [`RetryError`].
-pub async fn retry(ports: &Ports, operator: &Operator, id: CallbackId) -> Result<Callback, RetryError> {
+pub async fn retry(ports: &Ports, operator: &Actor, id: CallbackId) -> Result<Callback, RetryError> {
     let callback = ports.queries.find_callback(id).await?.ok_or(RetryError::NotFound(id))?;
     if callback.state == CallbackState::Done {
         return Err(RetryError::Done(id));

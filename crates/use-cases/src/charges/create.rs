@@ -163,7 +163,7 @@ impl CreateTerms for NewCharge {
         abandoned: Charge,
     ) -> Result<Option<Opened<Charge>>, CreateChargeError> {
         let acquirer = ports.acquirers.first(&account.acquirers).ok_or(CreateError::AcquirerUnavailable)?;
-        let resource = match abandoned.ask(acquirer).map_err(StoreError::from)? {
+        let resource = match abandoned.assign_acquirer(acquirer).map_err(StoreError::from)? {
             Step::Taken { charge, .. } | Step::AlreadyTaken(charge) => charge,
         };
         let mut change = ChangeSet::new(ports.clock.now());

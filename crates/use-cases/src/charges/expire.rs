@@ -13,7 +13,7 @@ use crate::store_error::StoreError;
 use crate::work::{AT_ONCE, PASS_LIMIT, Pass, WorkError};
 
 /// The time for the last read of one charge.
-const LOOK_BUDGET: Duration = Duration::from_secs(5);
+const LOOK_UP_BUDGET: Duration = Duration::from_secs(5);
 /// The longest time after its expiry for which a charge stays pending in two cases: the acquirer does not answer, or it
 /// shows the charge as completed without a payment that pays it.
 ///
@@ -41,7 +41,7 @@ pub async fn run_once(ports: &Ports) -> Result<Pass, WorkError> {
         })
     });
     let reads = reading.buffer_unordered(AT_ONCE).collect::<Vec<LastRead>>().await;
-    let count = |wanted| reads.iter().filter(|read| **read == wanted).count();
+    let count = |result| reads.iter().filter(|read| **read == result).count();
     let charges = count(LastRead::ClocksDiffer);
     if charges > 0 {
         tracing::error!(
@@ -69,7 +69,7 @@ async fn expire(ports: &Ports, charge: Charge) -> Result<LastRead, SyncError> {
     let ChargeState::Pending(issued) = &charge.state else { return Ok(LastRead::StaysPending) };
     let (acquirer, expires_at) = (issued.acquirer.clone(), issued.expires_at);
     let overdue = ports.clock.now().duration_since(expires_at);
-    let (charge, unseen) = match refresh_seen(ports, charge.clone(), &acquirer, LOOK_BUDGET).await {
+    let (charge, unseen) = match refresh_seen(ports, charge.clone(), &acquirer, LOOK_UP_BUDGET).await {
         Ok(seen) if !matches!(seen.charge.state, ChargeState::Pending(_)) => return Ok(LastRead::Closed),
         Ok(seen) if seen.is_payable && overdue > CLOCK_DIFFERENCE => return Ok(LastRead::ClocksDiffer),
         Ok(seen) if seen.is_payable => return Ok(LastRead::StaysPending),

@@ -13,7 +13,7 @@ use crate::upstream_order::{self, ResourceName};
 
 /// For this time after the expiry or cancellation of a charge, reads still refresh it. A payment may have been made at
 /// the same time, and its callback may be lost.
-const MAY_HAVE_RACED: SignedDuration = SignedDuration::from_hours(24);
+const REFRESHED_AFTER_END: SignedDuration = SignedDuration::from_hours(24);
 
 /// The identifier of a charge in a request.
 pub type ChargeName = ResourceName<ChargeId>;
@@ -41,7 +41,9 @@ pub async fn fetch(
 fn may_be_paid(charge: &Charge, now: Timestamp) -> bool {
     match &charge.state {
         ChargeState::Pending(_) => true,
-        ChargeState::Expired { at, .. } | ChargeState::Cancelled { at, .. } => now.duration_since(*at) < MAY_HAVE_RACED,
+        ChargeState::Expired { at, .. } | ChargeState::Cancelled { at, .. } => {
+            now.duration_since(*at) < REFRESHED_AFTER_END
+        }
         ChargeState::Creating { .. }
         | ChargeState::Abandoned { .. }
         | ChargeState::Paid(..)

@@ -12,21 +12,21 @@ use super::order::{Issuing, request};
 use super::sync::apply;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, StoredRecord as _};
+use crate::upstream_order::{CreationState, KeyedResource, StoredRecord as _};
 use crate::upstream_result::EarlierRequests;
 
 impl KeyedResource for Charge {
     type Reply = Issuing;
 
-    fn standing(&self) -> Standing {
+    fn creation_state(&self) -> CreationState {
         match self.state.status() {
-            ChargeStatus::Creating => Standing::Creating,
-            ChargeStatus::Abandoned => Standing::Abandoned,
+            ChargeStatus::Creating => CreationState::Creating,
+            ChargeStatus::Abandoned => CreationState::Abandoned,
             ChargeStatus::Pending
             | ChargeStatus::Paid
             | ChargeStatus::Expired
             | ChargeStatus::Cancelled
-            | ChargeStatus::Refunded => Standing::Visible,
+            | ChargeStatus::Refunded => CreationState::Visible,
         }
     }
 
@@ -74,12 +74,12 @@ impl KeyedResource for Charge {
                     self.issue(Issued { acquirer, copy_paste, expires_at })?
                 }
                 // Without a BR Code, the charge cannot be paid, so it stays in creation.
-                None => self.ask(acquirer.clone())?,
+                None => self.assign_acquirer(acquirer.clone())?,
             },
             Err(IssueError::NoneTook { .. }) => self.abandon(now)?,
             // The charge stays in creation. A worker or a repeat sends the request again, to the acquirer that may have
             // the charge.
-            Err(IssueError::Unknown { acquirer, .. }) => self.ask(acquirer.clone())?,
+            Err(IssueError::Unknown { acquirer, .. }) => self.assign_acquirer(acquirer.clone())?,
         };
         Ok(Some(match step {
             Step::Taken { charge, .. } => {

@@ -13,7 +13,7 @@ use crate::upstream_result::{EarlierRequests, Evidence, SendReply, UpstreamResul
 /// The time for the acquirers. This service answers a POST within 10 s; the remaining 3 s are for two commits.
 const UPSTREAM_BUDGET: Duration = Duration::from_secs(7);
 /// The part of [`UPSTREAM_BUDGET`] for the look-up that follows if the acquirer refuses a repeated request.
-const LOOK_BUDGET: Duration = Duration::from_secs(2);
+const LOOK_UP_BUDGET: Duration = Duration::from_secs(2);
 
 /// The charge as its acquirer issued it. The error distinguishes two cases: certainly no acquirer issued the charge, or
 /// the outcome is unknown.
@@ -43,11 +43,11 @@ pub(super) async fn request(ports: &Ports, charge: &Charge, earlier: EarlierRequ
 
 /// Repeats the request at the acquirer that may have the charge. A refusal alone does not prove that the charge is
 /// absent: some acquirers refuse a txid because the earlier request created the charge.
-async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) -> Issuing {
-    let Some(acquirer) = ports.acquirers.named(&asked) else {
-        return Err(IssueError::Unknown { acquirer: asked, reason: "the acquirer is no longer configured".to_owned() });
+async fn request_again(ports: &Ports, order: &ChargeOrder, name: AcquirerName) -> Issuing {
+    let Some(acquirer) = ports.acquirers.named(&name) else {
+        return Err(IssueError::Unknown { acquirer: name, reason: "the acquirer is no longer configured".to_owned() });
     };
-    let reply = SendReply::from(acquirer.create_charge(order, UPSTREAM_BUDGET.saturating_sub(LOOK_BUDGET)).await);
+    let reply = SendReply::from(acquirer.create_charge(order, UPSTREAM_BUDGET.saturating_sub(LOOK_UP_BUDGET)).await);
     let look_up = match reply {
         SendReply::Refused(_) => look_up(&*acquirer, order).await,
         SendReply::Accepted(_) | SendReply::NotAccepted(_) | SendReply::Unknown(_) => Evidence::NotRead,
@@ -55,20 +55,20 @@ async fn request_again(ports: &Ports, order: &ChargeOrder, asked: AcquirerName) 
     // For a charge, the acquirer's list is not read as a second proof of absence. If a late request still creates the
     // charge, no payer sees its code.
     match decide(EarlierRequests::Unknown, reply, look_up, Evidence::LIST_NOT_NEEDED) {
-        UpstreamResult::Known(upstream) => Ok((asked, upstream)),
+        UpstreamResult::Known(upstream) => Ok((name, upstream)),
         UpstreamResult::Refused(reason) => {
-            Err(IssueError::NoneTook { reasons: vec![(asked, AcquirerError::Refused(reason))] })
+            Err(IssueError::NoneTook { reasons: vec![(name, AcquirerError::Refused(reason))] })
         }
         UpstreamResult::NotAccepted(reason)
         | UpstreamResult::Unknown(reason)
-        | UpstreamResult::RefusedUnproven(reason) => Err(IssueError::Unknown { acquirer: asked, reason }),
+        | UpstreamResult::RefusedUnproven(reason) => Err(IssueError::Unknown { acquirer: name, reason }),
     }
 }
 
 /// Looks the charge up by its txid. A charge with another amount, or without a BR Code, counts as absent: no payer has
 /// seen a code of it.
 async fn look_up(acquirer: &dyn Acquirer, order: &ChargeOrder) -> Evidence<UpstreamCharge> {
-    match acquirer.find_charge(&order.txid, LOOK_BUDGET).await {
+    match acquirer.find_charge(&order.txid, LOOK_UP_BUDGET).await {
         Ok(Some(upstream)) if upstream.amount == order.amount && upstream.copy_paste.is_some() => {
             Evidence::Found(upstream)
         }

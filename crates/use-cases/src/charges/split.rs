@@ -22,13 +22,13 @@ pub struct RequestedShare {
 pub(super) async fn resolve(
     ports: &Ports,
     creator: &Account,
-    asked: &[RequestedShare],
+    requested: &[RequestedShare],
 ) -> Result<Result<Split, usize>, StoreError> {
-    let recipients = try_join_all(asked.iter().map(|share| async move {
+    let recipients = try_join_all(requested.iter().map(|share| async move {
         ports.queries.find_account_by_email(&share.recipient_email.trim().to_lowercase()).await
     }));
-    let mut shares = Vec::with_capacity(asked.len());
-    for (index, (share, recipient)) in asked.iter().zip(recipients.await?).enumerate() {
+    let mut shares = Vec::with_capacity(requested.len());
+    for (index, (share, recipient)) in requested.iter().zip(recipients.await?).enumerate() {
         match recipient.filter(|recipient| may_share(creator, recipient)) {
             Some(recipient) => shares.push(Share { recipient: recipient.id, percentage: share.percentage.clone() }),
             None => return Ok(Err(index)),

@@ -62,7 +62,7 @@ pub(crate) struct Seen {
     pub charge: Charge,
     /// The Pix that were returned in full before they were credited. They are never credited. For each, an alert was
     /// raised unless an infraction explains the return.
-    pub went_back: Vec<EndToEndId>,
+    pub returned_in_full: Vec<EndToEndId>,
     /// `true` if the charge's status was read, and the charge can still be paid by the acquirer's clock.
     pub is_payable: bool,
 }
@@ -108,10 +108,10 @@ async fn apply_seen(
     acquirer: &AcquirerName,
     upstream: &UpstreamCharge,
 ) -> Result<Seen, StoreError> {
-    let charge = adopt(ports, charge, acquirer, upstream).await?;
+    let charge = issue_if_created(ports, charge, acquirer, upstream).await?;
     let mut seen = credit_payments(ports, charge, acquirer, &upstream.payments).await?;
     if seen.charge.state.acquirer() == acquirer {
-        seen.charge = follow(ports, seen.charge, upstream).await?;
+        seen.charge = cancel_or_expire(ports, seen.charge, upstream).await?;
         seen.is_payable = upstream.status == UpstreamStatus::Active && !upstream.has_reached(upstream.expires_at);
     }
     Ok(seen)
@@ -125,14 +125,14 @@ pub(crate) async fn credit_payments(
     acquirer: &AcquirerName,
     payments: &[UpstreamPayment],
 ) -> Result<Seen, StoreError> {
-    let (mut refunds, mut went_back) = (Vec::new(), Vec::new());
+    let (mut refunds, mut returned_in_full) = (Vec::new(), Vec::new());
     for payment in payments {
         let (ours, foreign) = sort_returns(ports, &charge, acquirer, payment).await?;
         refunds.extend(ours);
-        if foreign.all.is_positive() && stays_out(ports, &charge, payment, foreign).await? {
+        if foreign.all.is_positive() && is_returned_in_full(ports, &charge, payment, foreign).await? {
             // A return that is still processing can fail. The Pix is then credited later.
             if payment.returns.iter().all(|back| back.progress != UpstreamProgress::Processing) {
-                went_back.push(payment.end_to_end_id.clone());
+                returned_in_full.push(payment.end_to_end_id.clone());
             }
             continue;
         }
@@ -145,7 +145,7 @@ pub(crate) async fn credit_payments(
         }
         charge = charge.reread(ports).await?;
     }
-    Ok(Seen { charge, went_back, is_payable: false })
+    Ok(Seen { charge, returned_in_full, is_payable: false })
 }
 
 /// The amounts of a Pix that were returned, or are being returned, without a refund of this service.
@@ -172,7 +172,7 @@ async fn sort_returns(
             ours.push((refund, upstream.clone()));
             continue;
         }
-        let amount = still_goes_back(upstream);
+        let amount = amount_not_failed(upstream);
         foreign.all = foreign.all.checked_add(amount).map_err(ChargeError::from)?;
         if !explains(ports, acquirer, upstream) {
             foreign.unexplained = foreign.unexplained.checked_add(amount).map_err(ChargeError::from)?;
@@ -183,7 +183,7 @@ async fn sort_returns(
 
 /// Returns the amount of a return that is completed or processing. Money that may still be returned must not be
 /// credited.
-fn still_goes_back(upstream: &UpstreamReturn) -> Money {
+fn amount_not_failed(upstream: &UpstreamReturn) -> Money {
     match upstream.progress {
         UpstreamProgress::Processing | UpstreamProgress::Done { .. } => upstream.amount,
         UpstreamProgress::Failed { .. } => Money::ZERO,
@@ -194,7 +194,7 @@ fn still_goes_back(upstream: &UpstreamReturn) -> Money {
 ///
 /// An unexplained return raises an alert, because a person must agree on the difference with the merchant. A return
 /// that an infraction explains is resolved with the infraction.
-async fn stays_out(
+async fn is_returned_in_full(
     ports: &Ports,
     charge: &Charge,
     payment: &UpstreamPayment,
@@ -212,7 +212,7 @@ async fn stays_out(
 }
 
 /// Records a charge in creation as issued, if the acquirer has the charge with the ordered amount.
-async fn adopt(
+async fn issue_if_created(
     ports: &Ports,
     mut charge: Charge,
     acquirer: &AcquirerName,
@@ -336,7 +336,7 @@ fn splits_received(ports: &Ports, transfers: &[Transfer], charge: &Charge, at: T
 
 /// Cancels a pending charge that the acquirer removed. An overdue charge expires only if the acquirer's clock agrees,
 /// because the local clock may be ahead of it.
-async fn follow(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) -> Result<Charge, StoreError> {
+async fn cancel_or_expire(ports: &Ports, mut charge: Charge, upstream: &UpstreamCharge) -> Result<Charge, StoreError> {
     for _ in 0..MAX_COMMIT_RETRIES {
         let ChargeState::Pending(issued) = &charge.state else { return Ok(charge) };
         let now = ports.clock.now();

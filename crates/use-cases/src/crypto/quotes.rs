@@ -76,34 +76,34 @@ impl<R: From<PriceRefusal>> From<QuoteRefusal> for CreateError<R> {
 }
 
 /// The quote of an order, with its write. The write is `None` if the order used the quote before.
-pub(super) struct TakenQuote {
+pub(super) struct UsedQuote {
     pub(super) quote: Quote,
     pub(super) write: Option<Write>,
 }
 
 /// Uses the account's quote `named` for the order `owner`. If `named` is `None`, the terms are priced now, and the new
 /// quote is created as used by `owner`.
-pub(super) async fn take(
+pub(super) async fn use_for_order(
     ports: &Ports,
     crypto: &CryptoSources,
     account: &Account,
     terms: QuotedTerms,
     (named, owner): (Option<CryptoQuoteId>, String),
-) -> Result<TakenQuote, QuoteRefusal> {
+) -> Result<UsedQuote, QuoteRefusal> {
     let Some(id) = named else {
         let quote = price(ports, crypto, account, terms).await?;
         let at = quote.created_at;
         let quote = quote.used(terms, owner, at).map_err(PriceRefusal::from)?;
-        return Ok(TakenQuote { write: Some(Write::insert(quote.clone())), quote });
+        return Ok(UsedQuote { write: Some(Write::insert(quote.clone())), quote });
     };
     let quote = find(ports, account.id, id).await?.ok_or(PriceRefusal::QuoteNotFound)?;
     let now = ports.clock.now();
     // A repeat of an abandoned order uses the same quote again, until the quote expires.
     if quote.used_by.as_ref() == Some(&owner) && now < quote.expires_at {
-        return Ok(TakenQuote { quote, write: None });
+        return Ok(UsedQuote { quote, write: None });
     }
     let quote = quote.used(terms, owner, now).map_err(PriceRefusal::from)?;
-    Ok(TakenQuote { write: Some(Write::update(quote.clone())), quote })
+    Ok(UsedQuote { write: Some(Write::update(quote.clone())), quote })
 }
 
 /// Creates a quote, and stores it with the inputs of its rate.

@@ -10,7 +10,7 @@ use cais_domain::ids::{AccountId, CryptoQuoteId};
 use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_domain::text::Text;
-use cais_ports::{AcquirerError, ChangeSet, Operator, QueryError, Write};
+use cais_ports::{AcquirerError, Actor, ChangeSet, QueryError, Write};
 use futures_util::future::join;
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -89,7 +89,7 @@ pub struct AcceptedRate {
 pub async fn accept(
     ports: &Ports,
     crypto: &CryptoSources,
-    operator: &Operator,
+    operator: &Actor,
     (currency, expected): (Currency, &Rate),
     note: &Text,
 ) -> Result<AcceptedRate, AcceptRateError> {

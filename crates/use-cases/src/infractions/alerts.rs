@@ -11,7 +11,8 @@ use crate::work::WorkError;
 
 /// The largest number of infractions that one pass reads, the nearest deadlines first. The number is large because many
 /// infractions can have the same deadline, the end of a day.
-const MOST: u32 = 10_000;
+const MAX_READ: u32 = 10_000;
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 /// An alert that was raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,15 +34,13 @@ pub async fn run_once(ports: &Ports) -> Result<Vec<Alert>, WorkError> {
         ALERT_HOURS.into_iter().max().map_or(SignedDuration::ZERO, |hours| SignedDuration::from_hours(hours.into()));
     // The query excludes the end of its period, so one second is added.
     let until = now.saturating_add(widest).and_then(|until| until.saturating_add(SECOND)).unwrap_or(Timestamp::MAX);
-    let near = ports.queries.list_undefended(now, until, MOST).await?;
+    let near = ports.queries.list_undefended(now, until, MAX_READ).await?;
     let mut raised = Vec::new();
     for infraction in near {
         raised.extend(alert_deadline(ports, infraction, now).await);
     }
     Ok(raised)
 }
-
-const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
 async fn alert_deadline(ports: &Ports, infraction: Infraction, now: Timestamp) -> Option<Alert> {
     let id = infraction.id;

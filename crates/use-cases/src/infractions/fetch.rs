@@ -6,14 +6,14 @@ use cais_ports::{Acquirer, AcquirerError, ListRequest, UpstreamInfraction, Upstr
 use jiff::{SignedDuration, Timestamp};
 
 /// If the infraction's start is known, the first search covers this time before and after it.
-const AROUND: SignedDuration = SignedDuration::from_hours(1);
+const SEARCH_AROUND_START: SignedDuration = SignedDuration::from_hours(1);
 /// The next search covers this time before now. If the start is unknown, this search is the first.
-const LATELY: SignedDuration = SignedDuration::from_hours(24);
+const RECENT_SEARCH: SignedDuration = SignedDuration::from_hours(24);
 /// The longest span of one request. Acquirers refuse longer spans.
-pub(super) const WIDEST: SignedDuration = SignedDuration::from_hours(30 * 24);
+pub(super) const MAX_REQUEST_SPAN: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// All searches together reach back this far from now. A Pix can be disputed for 80 days, and some acquirers report the
 /// dispute later.
-pub(super) const FARTHEST: SignedDuration = SignedDuration::from_hours(90 * 24);
+pub(super) const MAX_SEARCH_AGE: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 /// The limits of one search for an infraction.
 #[derive(Debug, Clone, Copy)]
@@ -81,16 +81,18 @@ pub(super) async fn list(
 
 /// Returns the spans to search. The likeliest span comes first.
 fn spans(opened_at: Option<Timestamp>, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
-    let lately = earlier(now, LATELY);
+    let lately = earlier(now, RECENT_SEARCH);
     let mut spans = match opened_at {
-        Some(opened_at) => vec![(earlier(opened_at, AROUND), later(opened_at, AROUND).min(now))],
+        Some(opened_at) => {
+            vec![(earlier(opened_at, SEARCH_AROUND_START), later(opened_at, SEARCH_AROUND_START).min(now))]
+        }
         None => Vec::new(),
     };
     spans.push((lately, now));
     let mut until = lately;
-    let farthest = earlier(now, FARTHEST);
+    let farthest = earlier(now, MAX_SEARCH_AGE);
     while until > farthest {
-        let from = earlier(until, WIDEST).max(farthest);
+        let from = earlier(until, MAX_REQUEST_SPAN).max(farthest);
         spans.push((from, until));
         until = from;
     }

@@ -4,7 +4,7 @@ use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::charge::Charge;
 use cais_domain::end_to_end_id::EndToEndId;
 use cais_domain::ids::{ChargeId, InfractionId};
-use cais_domain::infraction::{Infraction, InfractionStep, NewInfraction, Review, ReviewReason};
+use cais_domain::infraction::{DisputeReport, Infraction, InfractionStep, Review, ReviewReason};
 use cais_domain::txid::Txid;
 use cais_ports::{CommitError, Reservation, ReservationKey, UpstreamInfraction, alerts};
 
@@ -12,21 +12,21 @@ use super::changes::change_set;
 use super::dispute_context::DisputeContext;
 use super::fetch::BACKGROUND_DEADLINE;
 use super::reopenings;
-use super::sync::{Applied, SyncError, alert_contradiction, is_first_alert, new_infraction};
+use super::sync::{Applied, SyncError, alert_contradiction, dispute_report, is_first_alert};
 use crate::charges;
 use crate::charges::sync::SyncError as ChargeSyncError;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
-/// The result of an attempt to open an infraction.
-pub(super) enum Opening {
-    /// The infraction is open now.
-    Opened,
-    /// Another process opened the infraction, or changed a record that the decision depends on. The records must be
+/// The result of one step of an infraction: its opening, or a later step.
+pub(super) enum StepOutcome {
+    /// The step was committed.
+    Committed,
+    /// Another process made the step, or changed a record that the decision depends on. The records must be
     /// read again.
-    Again,
-    /// The infraction cannot be opened, or cannot be opened yet.
-    Not(Applied),
+    ReadAgain,
+    /// The step is not possible, or not possible yet.
+    NotApplied(Applied),
 }
 
 /// Opens an infraction for a new round: the first opening at the acquirer, or a later reopening. With a `review`
@@ -36,24 +36,24 @@ pub(super) async fn open(
     acquirer: &AcquirerName,
     upstream: &UpstreamInfraction,
     (round, review): (u32, Option<ReviewReason>),
-) -> Result<Opening, SyncError> {
+) -> Result<StepOutcome, SyncError> {
     if !is_plausible(acquirer, upstream, round) {
-        return Ok(Opening::Not(Applied::Rejected));
+        return Ok(StepOutcome::NotApplied(Applied::Rejected));
     }
     let charge = match charge_of(ports, acquirer, upstream).await? {
         Ok(charge) => charge,
-        Err(applied) => return Ok(Opening::Not(applied)),
+        Err(applied) => return Ok(StepOutcome::NotApplied(applied)),
     };
     let case = DisputeContext::read(ports, charge.account, charge.id, &upstream.end_to_end_id).await?;
     if case.payment().payment.acquirer != *acquirer {
         alert_contradiction(acquirer, upstream, "its Pix was received by another acquirer");
-        return Ok(Opening::Not(Applied::Rejected));
+        return Ok(StepOutcome::NotApplied(Applied::Rejected));
     }
     let now = ports.clock.now();
-    let new = NewInfraction { id: InfractionId::new(ports.ids.next_uuid()), ..new_infraction(acquirer, upstream, now) };
+    let new = DisputeReport { id: InfractionId::new(ports.ids.next_uuid()), ..dispute_report(acquirer, upstream, now) };
     let mut opened = match Infraction::open(new, case.disputed(), now).map_err(StoreError::from)? {
         InfractionStep::Taken(opened) => *opened,
-        InfractionStep::AlreadyTaken(_) => return Ok(Opening::Again),
+        InfractionStep::AlreadyTaken(_) => return Ok(StepOutcome::ReadAgain),
     };
     opened.infraction.review = review.map(|reason| Review { reason, since: now });
     let (mut change, infraction) = (change_set(ports, &opened, now), &opened.infraction);
@@ -68,9 +68,11 @@ pub(super) async fn open(
                 infraction = %infraction.id, charge = %infraction.charge, %acquirer, upstream = upstream.id, round,
                 amount = %infraction.amount, limit = %infraction.limit, "infraction opened on a received Pix; its money is blocked"
             );
-            Ok(Opening::Opened)
+            Ok(StepOutcome::Committed)
         }
-        Err(CommitError::Taken { key: ReservationKey::Infraction(_), .. } | CommitError::Stale) => Ok(Opening::Again),
+        Err(CommitError::Taken { key: ReservationKey::Infraction(_), .. } | CommitError::Stale) => {
+            Ok(StepOutcome::ReadAgain)
+        }
         Err(error) => Err(StoreError::from(error).into()),
     }
 }
@@ -111,7 +113,7 @@ async fn charge_of(
         return Ok(Err(report_unknown_pix(name, upstream, "its Pix is not for a charge of ours")));
     };
     match charges::sync::refresh_seen(ports, charge, name, BACKGROUND_DEADLINE.budget).await {
-        Ok(seen) if seen.went_back.contains(&upstream.end_to_end_id) => {
+        Ok(seen) if seen.returned_in_full.contains(&upstream.end_to_end_id) => {
             return Ok(Err(report_unknown_pix(name, upstream, "its Pix was returned before it was credited")));
         }
         Ok(_) | Err(ChargeSyncError::Unknown | ChargeSyncError::NotShown) => {}

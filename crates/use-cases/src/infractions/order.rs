@@ -155,7 +155,7 @@ impl UpstreamOrder for Infraction {
     fn sent(&self) -> Option<Sent> {
         let sent_at = self.defense.as_ref().filter(|_| awaits_receipt(self))?.sent_at;
         let arrives_within = time_to_arrive(self.deadline_at, sent_at);
-        Some(Sent { at: sent_at, arrives_within, is_shown: false })
+        Some(Sent { recorded_at: sent_at, arrives_within, is_shown: false })
     }
 
     fn due_at(&self) -> Option<Timestamp> {
@@ -163,7 +163,7 @@ impl UpstreamOrder for Infraction {
     }
 
     fn postponed(self, now: Timestamp) -> Self {
-        self.asked(now)
+        self.schedule_next_poll(now)
     }
 
     fn resent(self, now: Timestamp) -> Result<Self, StoreError> {

@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
-use super::fetch::{BACKGROUND_DEADLINE, FARTHEST, WIDEST, earlier, fetch_upstream, list};
+use super::fetch::{BACKGROUND_DEADLINE, MAX_REQUEST_SPAN, MAX_SEARCH_AGE, earlier, fetch_upstream, list};
 use super::poll_window;
 use super::sync::{Applied, apply};
 use crate::ports::Ports;
@@ -27,7 +27,7 @@ const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 const BEFORE_OPEN: SignedDuration = SignedDuration::from_hours(1);
 /// A row whose Pix is not credited yet prevents the position from advancing, until this time has passed since the
 /// infraction's start.
-const WAITS_FOR_PIX: SignedDuration = SignedDuration::from_hours(8 * 24);
+const MAX_WAIT_FOR_PIX: SignedDuration = SignedDuration::from_hours(8 * 24);
 
 /// The result of one pass over one acquirer's list.
 #[derive(Debug, Clone, Copy, Default)]
@@ -82,7 +82,7 @@ async fn read(ports: &Ports, name: &AcquirerName, acquirer: &dyn Acquirer) -> Re
     if wide {
         // Without a stored position, the wide read is repeated until it succeeds, because no earlier read was complete.
         if position.is_some() || !unread {
-            poll_window::remember(ports, name, now);
+            poll_window::record_read(ports, name, now);
         }
         tally = tally.and(fetch_older(ports, name, acquirer, now).await?);
     }
@@ -140,7 +140,7 @@ async fn begins_at(
     wide: bool,
     now: Timestamp,
 ) -> Result<Timestamp, StoreError> {
-    let farthest = earlier(now, FARTHEST);
+    let farthest = earlier(now, MAX_SEARCH_AGE);
     if wide {
         return Ok(farthest);
     }
@@ -160,7 +160,7 @@ async fn fetch_older(
     acquirer: &dyn Acquirer,
     now: Timestamp,
 ) -> Result<Tally, StoreError> {
-    let farthest = earlier(now, FARTHEST);
+    let farthest = earlier(now, MAX_SEARCH_AGE);
     let open = ports.queries.list_open_infractions(name, None, PASS_LIMIT).await?;
     let mut tally = Tally::default();
     for ours in open.into_iter().take_while(|ours| ours.opened_at < farthest) {
@@ -185,7 +185,7 @@ async fn fetch_older(
 fn spans(from: Timestamp, now: Timestamp) -> Vec<(Timestamp, Timestamp)> {
     let (mut spans, mut end) = (Vec::new(), now);
     while from < end {
-        let begin = earlier(end, WIDEST).max(from);
+        let begin = earlier(end, MAX_REQUEST_SPAN).max(from);
         spans.push((begin, end));
         end = begin;
     }
@@ -205,7 +205,7 @@ async fn apply_one(ports: &Ports, name: &AcquirerName, row: UpstreamInfraction) 
     match apply(ports, name, row).await {
         Ok(Applied::Stands { changed, .. }) => Tally { changed: usize::from(changed), unfinished: false },
         Ok(Applied::Deferred) => {
-            let waits = ports.clock.now().duration_since(opened_at) < WAITS_FOR_PIX;
+            let waits = ports.clock.now().duration_since(opened_at) < MAX_WAIT_FOR_PIX;
             Tally { changed: 0, unfinished: waits }
         }
         Ok(Applied::UnknownPix | Applied::Rejected) => Tally::default(),

@@ -13,7 +13,7 @@ use crate::ports::Ports;
 const HOUR_S: i64 = 3_600;
 
 /// The last wide read of one list. A process can have several stores, for example in tests, so `store` is compared too.
-struct Read {
+struct WideRead {
     store: Weak<dyn Queries>,
     acquirer: AcquirerName,
     /// The value of [`hour`] at the read.
@@ -22,7 +22,7 @@ struct Read {
 
 /// The wide reads of this process. They are recorded apart from the stored position of the list, because one row that
 /// keeps the position back would make every pass wide.
-static READ: Mutex<Vec<Read>> = Mutex::new(Vec::new());
+static WIDE_READS: Mutex<Vec<WideRead>> = Mutex::new(Vec::new());
 
 /// Returns the number of the full hour that contains the instant, counted from 1970.
 pub(super) fn hour(at: Timestamp) -> i64 {
@@ -32,14 +32,14 @@ pub(super) fn hour(at: Timestamp) -> i64 {
 /// Returns whether this process has made a wide read in the hour of `now`.
 pub(super) fn was_read(ports: &Ports, acquirer: &AcquirerName, now: Timestamp) -> bool {
     let store = Arc::downgrade(&ports.queries);
-    let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = WIDE_READS.lock().unwrap_or_else(PoisonError::into_inner);
     read.iter().any(|read| read.acquirer == *acquirer && read.hour == hour(now) && read.store.ptr_eq(&store))
 }
 
 /// Records a wide read, whether or not it succeeded.
-pub(super) fn remember(ports: &Ports, acquirer: &AcquirerName, now: Timestamp) {
+pub(super) fn record_read(ports: &Ports, acquirer: &AcquirerName, now: Timestamp) {
     let store = Arc::downgrade(&ports.queries);
-    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut read = WIDE_READS.lock().unwrap_or_else(PoisonError::into_inner);
     read.retain(|read| read.store.strong_count() > 0 && !(read.acquirer == *acquirer && read.store.ptr_eq(&store)));
-    read.push(Read { store, acquirer: acquirer.clone(), hour: hour(now) });
+    read.push(WideRead { store, acquirer: acquirer.clone(), hour: hour(now) });
 }

@@ -5,7 +5,7 @@ use cais_domain::infraction::{Infraction, InfractionChange, InfractionState, Inf
 use cais_domain::money::Money;
 pub use cais_domain::review_decision::InfractionDecision as Decision;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, CommitError, Operator};
+use cais_ports::{Actor, ChangeSet, CommitError};
 use jiff::Timestamp;
 
 use super::changes::change_set;
@@ -67,7 +67,7 @@ impl Resolved {
 /// [`ResolveError`].
 pub async fn resolve(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     id: InfractionId,
     (decision, note): (Decision, &Text),
 ) -> Result<Infraction, ResolveError> {
@@ -94,7 +94,7 @@ pub async fn resolve(
 /// [`ResolveError`].
 pub(crate) async fn prepare(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     (id, mut seen): (InfractionId, Option<i64>),
     (decision, note): (Decision, &Text),
 ) -> Result<(Resolved, ChangeSet), ResolveError> {
@@ -149,7 +149,7 @@ pub(crate) async fn prepare(
 /// Returns the changes of a step, together with a row of the audit log.
 fn audited(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     (action, note): (&'static str, &Text),
     (before, step): (&Infraction, &InfractionChange),
     now: Timestamp,

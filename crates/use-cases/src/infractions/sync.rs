@@ -2,7 +2,7 @@
 
 use cais_domain::acquirer_name::AcquirerName;
 use cais_domain::ids::InfractionId;
-use cais_domain::infraction::{Infraction, InfractionStatus, InfractionStep, NewInfraction, ReviewReason};
+use cais_domain::infraction::{DisputeReport, Infraction, InfractionStatus, InfractionStep, ReviewReason};
 use cais_domain::money::Money;
 use cais_ports::{CommitError, UpstreamInfraction, UpstreamInfractionStatus, alerts};
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use super::changes::commit;
 use super::dedup_log::is_first;
 use super::dispute_context::DisputeContext;
 use super::fetch::{BACKGROUND_DEADLINE, fetch_upstream};
-use super::opened::{Opening, open};
+use super::opened::{StepOutcome, open};
 use super::reconcile_status::{Outcome, Verdict, is_young, judge};
 use super::reopenings::{is_valid_id, latest};
 use super::review::{self, Comparison};
@@ -26,7 +26,7 @@ use crate::upstream_text::{long, whole_microseconds};
 const MAX_REASON: usize = 2_000;
 /// The largest number of steps for one report. A report needs at most four: open, amend, confirm the defense, end.
 /// Further steps repeat one of these after a concurrent change of the Pix or its blocks.
-const STEPS: usize = 32;
+const MAX_STEPS: usize = 32;
 
 /// The result of applying an acquirer's report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(crate) async fn apply(
     let mut changed = false;
     // The id and version of the stored infraction for which the acquirer's record was read again.
     let mut refetched_for: Option<(InfractionId, i64)> = None;
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         let known = latest(ports, acquirer, &upstream.id).await?;
         let advance = match &known {
             None => Progress::OpenRound(1, None),
@@ -94,9 +94,9 @@ pub(crate) async fn apply(
                 advance(ports, ours, (*round, is_fresh), &upstream).await?
             }
         };
-        let opening = match (advance, known) {
+        let outcome = match (advance, known) {
             (Progress::OpenRound(round, review), _) => open(ports, acquirer, &upstream, (round, review)).await?,
-            (Progress::Committed, _) => Opening::Opened,
+            (Progress::Committed, _) => StepOutcome::Committed,
             (Progress::Unchanged, Some((_, ours))) => {
                 return Ok(Applied::Stands { infraction: Box::new(ours), changed });
             }
@@ -114,14 +114,14 @@ pub(crate) async fn apply(
                 .await?;
                 let Some(fresh) = fresh else { return Ok(Applied::Deferred) };
                 upstream = fresh;
-                Opening::Again
+                StepOutcome::ReadAgain
             }
-            (Progress::Retry | Progress::Unchanged | Progress::RefetchFirst, _) => Opening::Again,
+            (Progress::Retry | Progress::Unchanged | Progress::RefetchFirst, _) => StepOutcome::ReadAgain,
         };
-        match opening {
-            Opening::Opened => changed = true,
-            Opening::Again => {}
-            Opening::Not(applied) => return Ok(applied),
+        match outcome {
+            StepOutcome::Committed => changed = true,
+            StepOutcome::ReadAgain => {}
+            StepOutcome::NotApplied(applied) => return Ok(applied),
         }
     }
     Err(StoreError::contended().into())
@@ -258,11 +258,11 @@ async fn as_read(ports: &Ports, ours: &Infraction) -> Result<Option<(DisputeCont
 /// Returns the acquirer's current data of the infraction. If the reported amount is zero or negative, the stored amount
 /// replaces it. The stored amount also replaces a lower amount, which would release blocked money, unless `frees` is
 /// set.
-fn amendment(infraction: &Infraction, upstream: &UpstreamInfraction, frees: bool, now: Timestamp) -> NewInfraction {
-    let reported = new_infraction(&infraction.acquirer, upstream, now);
+fn amendment(infraction: &Infraction, upstream: &UpstreamInfraction, frees: bool, now: Timestamp) -> DisputeReport {
+    let reported = dispute_report(&infraction.acquirer, upstream, now);
     let is_applied = reported.amount.is_positive() && (frees || reported.amount > infraction.amount);
     let amount = if is_applied { reported.amount } else { infraction.amount };
-    NewInfraction { amount, ..reported }
+    DisputeReport { amount, ..reported }
 }
 
 fn progress_of(committed: Result<Infraction, CommitError>) -> Result<Progress, SyncError> {
@@ -295,8 +295,8 @@ pub(super) async fn held(ports: &Ports, infraction: &Infraction) -> Result<Money
 
 /// Converts the report to the form that the domain rules require. The id is nil, because the code that opens the
 /// infraction assigns one.
-pub(super) fn new_infraction(acquirer: &AcquirerName, upstream: &UpstreamInfraction, now: Timestamp) -> NewInfraction {
-    NewInfraction {
+pub(super) fn dispute_report(acquirer: &AcquirerName, upstream: &UpstreamInfraction, now: Timestamp) -> DisputeReport {
+    DisputeReport {
         id: InfractionId::new(Uuid::nil()),
         acquirer: acquirer.clone(),
         upstream_id: upstream.id.clone(),

@@ -17,9 +17,9 @@ use crate::work::{Pass, WorkError};
 /// The purpose of the hashes of key secrets. Hashes for different purposes are unrelated.
 pub const PURPOSE: &str = "api-key";
 /// The time for which a cached key is valid. A revocation on another node takes effect within this time.
-const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(4);
+const CACHED_FOR: SignedDuration = SignedDuration::from_secs(4);
 /// The largest number of cached keys. Also the largest number of key uses that wait to be stored.
-const REMEMBERED: usize = 16_384;
+const MAX_KEYS: usize = 16_384;
 
 /// A caller with a valid key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub enum AuthenticateError {
 }
 
 #[derive(Debug)]
-struct Known {
+struct CachedKey {
     caller: Arc<Caller>,
     record: ApiKeyRecord,
     allowed: Vec<IpNet>,
@@ -78,7 +78,7 @@ struct Known {
 #[derive(Clone)]
 pub struct KeyRing {
     ports: Ports,
-    known: Arc<RwLock<HashMap<KeyPrefix, Arc<Known>>>>,
+    known: Arc<RwLock<HashMap<KeyPrefix, Arc<CachedKey>>>>,
     /// The last recorded use of each key since the previous [`KeyRing::store_uses`].
     uses: Arc<Mutex<HashMap<KeyPrefix, KeyUse>>>,
 }
@@ -101,7 +101,7 @@ impl KeyRing {
         from: Option<IpAddr>,
     ) -> Result<Arc<Caller>, AuthenticateError> {
         let now = self.ports.clock.now();
-        let known = match self.remembered(&token.prefix, now) {
+        let known = match self.cached(&token.prefix, now) {
             Some(known) => known,
             None => self.read(&token.prefix, now).await?,
         };
@@ -113,13 +113,13 @@ impl KeyRing {
     #[must_use]
     pub fn recognize(&self, token: &ApiKeyToken, from: Option<IpAddr>) -> Option<Arc<Caller>> {
         let now = self.ports.clock.now();
-        let known = self.remembered(&token.prefix, now)?;
+        let known = self.cached(&token.prefix, now)?;
         self.judge(&known, token, from, now).ok()
     }
 
     fn judge(
         &self,
-        known: &Known,
+        known: &CachedKey,
         token: &ApiKeyToken,
         from: Option<IpAddr>,
         now: Timestamp,
@@ -147,7 +147,7 @@ impl KeyRing {
 
     fn note(&self, key: &KeyPrefix, from: Option<IpAddr>, at: Timestamp) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        if uses.len() < REMEMBERED || uses.contains_key(key) {
+        if uses.len() < MAX_KEYS || uses.contains_key(key) {
             let address = from.map(|from| from.to_string()).unwrap_or_default();
             uses.insert(key.clone(), KeyUse { key: key.clone(), at, address });
         }
@@ -172,25 +172,25 @@ impl KeyRing {
         self.known.write().unwrap_or_else(PoisonError::into_inner).remove(prefix);
     }
 
-    fn remembered(&self, prefix: &KeyPrefix, now: Timestamp) -> Option<Arc<Known>> {
+    fn cached(&self, prefix: &KeyPrefix, now: Timestamp) -> Option<Arc<CachedKey>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         // The clock of a sandbox can move backwards, so the absolute difference counts.
-        known.get(prefix).filter(|key| now.duration_since(key.read_at).abs() < REMEMBERED_FOR).cloned()
+        known.get(prefix).filter(|key| now.duration_since(key.read_at).abs() < CACHED_FOR).cloned()
     }
 
-    async fn read(&self, prefix: &KeyPrefix, now: Timestamp) -> Result<Arc<Known>, AuthenticateError> {
+    async fn read(&self, prefix: &KeyPrefix, now: Timestamp) -> Result<Arc<CachedKey>, AuthenticateError> {
         let found = self.ports.queries.find_key(prefix).await?;
         let (record, account) = found.ok_or(AuthenticateError::InvalidKey(KeyRefusal::Unknown))?;
         // An invalid address block permits no address. The list in `record` still has the block, so the key stays
         // restricted.
         let allowed = record.allowed_addresses.iter().filter_map(|block| block.parse().ok()).collect();
         let caller = Arc::new(Caller { key: record.prefix.clone(), scopes: record.scopes, account });
-        let known = Arc::new(Known { caller, record, allowed, read_at: now, is_noted: AtomicBool::new(false) });
+        let known = Arc::new(CachedKey { caller, record, allowed, read_at: now, is_noted: AtomicBool::new(false) });
         let mut all = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= REMEMBERED {
-            all.retain(|_, key| now.duration_since(key.read_at).abs() < REMEMBERED_FOR);
+        if all.len() >= MAX_KEYS {
+            all.retain(|_, key| now.duration_since(key.read_at).abs() < CACHED_FOR);
         }
-        if all.len() < REMEMBERED {
+        if all.len() < MAX_KEYS {
             all.insert(prefix.clone(), Arc::clone(&known));
         }
         Ok(known)

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use cais_domain::ids::{AccountId, KeyId};
 use cais_domain::merchant::api_key::{ApiKeyToken, KeyPrefix, KeySecret, Scopes};
 use cais_domain::text::Text;
-use cais_ports::{ApiKeyRecord, ChangeSet, CommitError, Operator, Write};
+use cais_ports::{Actor, ApiKeyRecord, ChangeSet, CommitError, Write};
 use ipnet::IpNet;
 use jiff::{SignedDuration, Timestamp};
 
@@ -84,7 +84,7 @@ pub fn parse_block(text: &str) -> Option<IpNet> {
 ///
 /// # Errors
 /// [`CreateKeyError`].
-pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> Result<CreatedKey, CreateKeyError> {
+pub async fn create(ports: &Ports, operator: &Actor, command: CreateKey) -> Result<CreatedKey, CreateKeyError> {
     let CreateKey { email, name, scopes, expires_in_days, allowed_addresses } = command;
     let terms = KeyTerms { name, scopes, expires_in_days, allowed_addresses };
     // The terms are checked first, so that wrong terms need no read of the account.
@@ -98,7 +98,7 @@ pub async fn create(ports: &Ports, operator: &Operator, command: CreateKey) -> R
 /// Returns a new key of the account, and the change that stores it.
 pub(crate) fn prepare(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     account: AccountId,
     terms: KeyTerms,
 ) -> Result<(CreatedKey, ChangeSet), CreateKeyError> {

@@ -1,7 +1,7 @@
 //! Revokes an API key permanently.
 
 use cais_domain::merchant::api_key::KeyPrefix;
-use cais_ports::{ApiKeyRecord, ChangeSet, Operator, Write};
+use cais_ports::{Actor, ApiKeyRecord, ChangeSet, Write};
 
 use crate::Ports;
 use crate::audit::{self, AuditedChange};
@@ -25,7 +25,7 @@ pub enum RevokeKeyError {
 ///
 /// # Errors
 /// [`RevokeKeyError`].
-pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> Result<ApiKeyRecord, RevokeKeyError> {
+pub async fn revoke(ports: &Ports, operator: &Actor, prefix: &KeyPrefix) -> Result<ApiKeyRecord, RevokeKeyError> {
     for _ in 0..MAX_COMMIT_RETRIES {
         let found = ports.queries.find_key(prefix).await.map_err(StoreError::from)?;
         let (key, _) = found.ok_or_else(|| RevokeKeyError::NotFound(prefix.clone()))?;
@@ -41,7 +41,7 @@ pub async fn revoke(ports: &Ports, operator: &Operator, prefix: &KeyPrefix) -> R
 }
 
 /// Returns the revoked key, and the changes that revoke it.
-pub(crate) fn prepare(ports: &Ports, operator: &Operator, key: &ApiKeyRecord) -> (ApiKeyRecord, ChangeSet) {
+pub(crate) fn prepare(ports: &Ports, operator: &Actor, key: &ApiKeyRecord) -> (ApiKeyRecord, ChangeSet) {
     let now = ports.clock.now();
     let revoked = ApiKeyRecord { revoked_at: Some(now), ..key.clone() };
     let mut change = ChangeSet::new(now);

@@ -50,8 +50,8 @@ pub async fn enter(
         change.writes.push(Write::insert(created.session.clone()));
         match ports.store.commit(change).await {
             Ok(_) => {
-                logins.throttle.forgive(&email);
-                logins.throttle.forgive(&name);
+                logins.throttle.restore(&email);
+                logins.throttle.restore(&name);
                 tracing::info!(user = %created.session.user, client = %browser.address_text(), "user logged in");
                 return Ok(created);
             }

@@ -92,7 +92,7 @@ pub async fn confirm(
         change.writes.push(audit::record(ports, &person(&email, browser), now, audited));
         match ports.store.commit(change).await {
             Ok(_) => {
-                logins.throttle.forgive(&email);
+                logins.throttle.restore(&email);
                 return Ok(Enrolled { created, recovery_codes });
             }
             Err(CommitError::Stale) => {}

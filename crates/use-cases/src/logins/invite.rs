@@ -2,7 +2,7 @@
 //! holder who has no login yet, or for a user who lost the password or the authenticator.
 
 use cais_domain::ids::{AccountId, UserId};
-use cais_ports::{ChangeSet, CommitError, Invitation, Operator, Reservation, ReservationKey, Role, Totp, User, Write};
+use cais_ports::{Actor, ChangeSet, CommitError, Invitation, Reservation, ReservationKey, Role, Totp, User, Write};
 use jiff::{SignedDuration, Timestamp};
 
 use super::token::SecretToken;
@@ -14,7 +14,7 @@ use crate::store_error::{MAX_COMMIT_RETRIES, StoreError, commit_unless_stale};
 /// The `purpose` argument of the keyed hash of a link's secret.
 pub(super) const LINK_PURPOSE: &str = "dashboard-link";
 /// The validity of a link.
-const LINK_LASTS: SignedDuration = SignedDuration::from_hours(24);
+const LINK_VALIDITY: SignedDuration = SignedDuration::from_hours(24);
 
 /// The token of a link: the user's id with a secret. The link leads to the page `/welcome/{token}`.
 pub type LinkToken = SecretToken<cais_domain::ids::kind::User>;
@@ -37,7 +37,7 @@ pub enum InviteError {
 ///
 /// # Errors
 /// [`InviteError`].
-pub async fn create_operator(ports: &Ports, by: &Operator, email: AccountEmail) -> Result<LinkToken, InviteError> {
+pub async fn create_operator(ports: &Ports, by: &Actor, email: AccountEmail) -> Result<LinkToken, InviteError> {
     insert(ports, by, "operator.create", email, Role::Operator).await
 }
 
@@ -47,7 +47,7 @@ pub async fn create_operator(ports: &Ports, by: &Operator, email: AccountEmail) 
 ///
 /// # Errors
 /// [`InviteError`].
-pub async fn login_link(ports: &Ports, by: &Operator, email: AccountEmail) -> Result<LinkToken, InviteError> {
+pub async fn login_link(ports: &Ports, by: &Actor, email: AccountEmail) -> Result<LinkToken, InviteError> {
     for _ in 0..MAX_COMMIT_RETRIES {
         let Some(user) = ports.queries.find_user_by_email(email.as_str()).await.map_err(StoreError::from)? else {
             let account = ports.queries.find_account_by_email(email.as_str()).await.map_err(StoreError::from)?;
@@ -67,7 +67,7 @@ pub async fn login_link(ports: &Ports, by: &Operator, email: AccountEmail) -> Re
 
 async fn insert(
     ports: &Ports,
-    by: &Operator,
+    by: &Actor,
     action: &'static str,
     email: AccountEmail,
     role: Role,
@@ -102,11 +102,11 @@ async fn insert(
 }
 
 fn invitation(ports: &Ports, token: &LinkToken, now: Timestamp) -> Invitation {
-    let expires_at = now.saturating_add(LINK_LASTS).unwrap_or(Timestamp::MAX);
+    let expires_at = now.saturating_add(LINK_VALIDITY).unwrap_or(Timestamp::MAX);
     Invitation { hash: token.hash(ports, LINK_PURPOSE), expires_at }
 }
 
-fn audited(ports: &Ports, by: &Operator, action: &'static str, user: &User, at: Timestamp) -> Write {
+fn audited(ports: &Ports, by: &Actor, action: &'static str, user: &User, at: Timestamp) -> Write {
     let change = AuditedChange {
         action,
         subject: user.id.to_string(),

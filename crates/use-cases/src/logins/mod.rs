@@ -20,7 +20,7 @@ use std::sync::Arc;
 use cais_domain::ids::UserId;
 use cais_domain::login::{Code, accepted_step};
 use cais_ports::{
-    CommitError, OneTimeCodes, Operator, PasswordHashError, Passwords, QueryError, Session, SigningSecret, User,
+    Actor, CommitError, OneTimeCodes, PasswordHashError, Passwords, QueryError, Session, SigningSecret, User,
 };
 use jiff::Timestamp;
 
@@ -76,16 +76,16 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Returns the user as an [`Operator`]: the audit log names each person in this form.
+    /// Returns the user as an [`Actor`]: the audit log names each person in this form.
     #[must_use]
-    pub fn operator(&self, browser: &Browser) -> Operator {
+    pub fn actor(&self, browser: &Browser) -> Actor {
         person(&self.user.email, browser)
     }
 }
 
-/// Returns a user of the dashboard as an [`Operator`], for the audit log.
-fn person(email: &str, browser: &Browser) -> Operator {
-    Operator { name: email.to_owned(), source: "dashboard".to_owned(), host: browser.address_text() }
+/// Returns a user of the dashboard as an [`Actor`], for the audit log.
+fn person(email: &str, browser: &Browser) -> Actor {
+    Actor { name: email.to_owned(), source: "dashboard".to_owned(), host: browser.address_text() }
 }
 
 /// Logs that a one-time code was refused. `action` names the login step or the action that needs the code.

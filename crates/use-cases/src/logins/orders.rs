@@ -12,7 +12,7 @@ use cais_domain::merchant::account::Account;
 use cais_domain::merchant::idempotency_key::IdempotencyKey;
 use cais_domain::money::Money;
 use cais_ports::{
-    ChangeSet, CommitError, Confirmation, ConfirmationState, Fingerprint, IdempotencyRef, Operator, PendingAction,
+    Actor, ChangeSet, CommitError, Confirmation, ConfirmationState, Fingerprint, IdempotencyRef, PendingAction,
     QueryError, ResponseKind, Session, SessionStage, Write,
 };
 
@@ -126,7 +126,7 @@ pub async fn approve(
                 Err(error) => return Err(error),
             }
         }
-        let mut change = approval(&logins.ports, &visitor.operator(browser), &confirmation);
+        let mut change = approval(&logins.ports, &visitor.actor(browser), &confirmation);
         if let Some(sum) = sum_with(&confirmation.action, &visitor.session) {
             change.writes.push(Write::update(Session { sent_without_code: sum, ..visitor.session }));
         }
@@ -140,7 +140,7 @@ pub async fn approve(
 }
 
 /// Returns a change set with the audit row of the approval. For an action that is no order, the change set is empty.
-pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confirmation) -> ChangeSet {
+pub(super) fn approval(ports: &Ports, actor: &Actor, confirmation: &Confirmation) -> ChangeSet {
     let mut change = ChangeSet::new(ports.clock.now());
     let terms = match &confirmation.action {
         PendingAction::SendPayout { amount, pix_key, .. } => {
@@ -169,7 +169,7 @@ pub(super) fn approval(ports: &Ports, operator: &Operator, confirmation: &Confir
         before: None,
         after: Some(terms.into_json()),
     };
-    change.writes.push(audit::record(ports, operator, change.at, audited));
+    change.writes.push(audit::record(ports, actor, change.at, audited));
     change
 }
 
@@ -184,8 +184,8 @@ pub async fn send_payout(
     let PendingAction::SendPayout { amount, pix_key, description, external_id } = confirmation.action.clone() else {
         return Err(SendError::OtherAction);
     };
-    let Order { account, request, name, fingerprint } =
-        Order::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
+    let RequestParts { account, request, name, fingerprint } =
+        RequestParts::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
     let (key, origin) = (name.key.clone(), Origin::Manual);
     let terms = NewPayout { amount, pix_key, recipient_document: None, description, external_id, origin };
     let command = CreatePayout { account, request, key, fingerprint, terms };
@@ -204,8 +204,8 @@ pub async fn send_refund(
     let PendingAction::SendRefund { charge, payment, amount, reason } = confirmation.action.clone() else {
         return Err(SendError::OtherAction);
     };
-    let Order { account, request, name, fingerprint } =
-        Order::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
+    let RequestParts { account, request, name, fingerprint } =
+        RequestParts::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
     let (charge, key) = (ChargeName::Id(charge), name.key.clone());
     let terms = RequestedRefund { charge, end_to_end_id: payment, amount: Some(amount), reason, external_id: None };
     let command = CreateRefund { account, request, key, fingerprint, terms };
@@ -227,8 +227,8 @@ pub async fn send_withdrawal(
     else {
         return Err(SendError::OtherAction);
     };
-    let Order { account, request, name, fingerprint } =
-        Order::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
+    let RequestParts { account, request, name, fingerprint } =
+        RequestParts::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
     let (key, origin) = (name.key.clone(), Origin::Manual);
     let terms = NewWithdrawal { amount, address, description, external_id, origin, quote: Some(quote) };
     let command = CreateWithdrawal { account, request, key, fingerprint, terms };
@@ -237,14 +237,14 @@ pub async fn send_withdrawal(
 }
 
 /// The parts of a request that do not depend on the kind of the order.
-struct Order {
+struct RequestParts {
     account: Account,
     request: RequestId,
     name: IdempotencyRef,
     fingerprint: Fingerprint,
 }
 
-impl Order {
+impl RequestParts {
     /// Returns the parts for an approved confirmation. Returns `None` if the confirmation is not approved or has no
     /// account.
     async fn of(ports: &Ports, confirmation: &Confirmation) -> Result<Option<Self>, QueryError> {

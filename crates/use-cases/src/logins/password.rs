@@ -44,11 +44,11 @@ pub async fn change(
         before: None,
         after: None,
     };
-    change.writes.push(audit::record(ports, &visitor.operator(browser), now, audited));
+    change.writes.push(audit::record(ports, &visitor.actor(browser), now, audited));
     change.writes.push(Write::update(User { password: Some(hash), ..user }));
     match ports.store.commit(change).await {
         Ok(_) => {
-            logins.throttle.forgive(&name);
+            logins.throttle.restore(&name);
             Ok(())
         }
         Err(CommitError::Stale) => Err(LoginError::Contended.into()),

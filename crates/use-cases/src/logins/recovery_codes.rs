@@ -51,5 +51,5 @@ pub(super) fn renewal(logins: &Logins, browser: &Browser, visitor: &Visitor, at:
         before: None,
         after: None,
     };
-    audit::record(&logins.ports, &visitor.operator(browser), at, audited)
+    audit::record(&logins.ports, &visitor.actor(browser), at, audited)
 }

@@ -9,7 +9,7 @@ use super::token::SecretToken;
 use super::{LoginError, Logins, MAX_ATTEMPTS, Visitor};
 
 /// A complete session ends if it is not used for this time.
-const IDLE: SignedDuration = SignedDuration::from_mins(60);
+const MAX_IDLE: SignedDuration = SignedDuration::from_mins(60);
 /// The time of the last use is stored at most this often, so that not every page view writes.
 const SEEN_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
@@ -42,7 +42,7 @@ pub async fn find(logins: &Logins, cookie: &str, is_poll: bool) -> Result<Option
 
 /// Returns whether the session is open at `now`.
 fn is_open(session: &Session, now: Timestamp) -> bool {
-    let is_idle = session.stage == SessionStage::Complete && now.duration_since(session.seen_at) >= IDLE;
+    let is_idle = session.stage == SessionStage::Complete && now.duration_since(session.seen_at) >= MAX_IDLE;
     session.ended_at.is_none() && now < session.expires_at && !is_idle
 }
 

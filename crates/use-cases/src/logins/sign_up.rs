@@ -46,9 +46,9 @@ pub async fn sign_up(logins: &Logins, browser: &Browser, command: SignUp) -> Res
         return Err(LoginError::Throttled.into());
     }
     let hash = logins.passwords.hash(&password).await.map_err(LoginError::Password)?;
-    let operator = person(email.as_str(), browser);
+    let actor = person(email.as_str(), browser);
     let request = CreateAccount { email: email.clone(), name, document, approve: false };
-    let (account, mut change) = create::prepare(ports, &operator, &request);
+    let (account, mut change) = create::prepare(ports, &actor, &request);
     let user = User {
         id: cais_domain::ids::UserId::new(ports.ids.next_uuid()),
         email: account.email.clone(),

@@ -44,13 +44,13 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// Uses one attempt of the e-mail and one of the IP address. Returns `false` if one of them has no attempt left.
-    /// After the password was accepted, callers pass the user's id as `email`.
-    pub(super) fn take(&self, email: &str, address: Option<IpAddr>, now: Timestamp) -> bool {
+    /// Uses one attempt of `name` and one of the IP address. Returns `false` if one of them has no attempt left. Before
+    /// the password was accepted, `name` is the e-mail. Afterwards it is the user's id.
+    pub(super) fn take(&self, name: &str, address: Option<IpAddr>, now: Timestamp) -> bool {
         let network = address.map(network);
         // The IP address is checked first, so that one address cannot use up the attempts of all e-mails.
         network.is_none_or(|network| self.addresses.take(network, now, ADDRESS_BURST, ADDRESS_EVERY))
-            && self.emails.take(email.to_owned(), now, EMAIL_BURST, EMAIL_EVERY)
+            && self.emails.take(name.to_owned(), now, EMAIL_BURST, EMAIL_EVERY)
     }
 
     /// Counts a request for a public page from the IP address. Returns `false` if the address has reached its limit.
@@ -64,8 +64,8 @@ impl Throttle {
     }
 
     /// Restores all attempts of the e-mail, or of the user id, after a correct code or password.
-    pub(super) fn forgive(&self, email: &str) {
-        self.emails.lock().remove(&Some(email.to_owned()));
+    pub(super) fn restore(&self, name: &str) {
+        self.emails.lock().remove(&Some(name.to_owned()));
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(tries(299, 5), 0);
         assert_eq!(tries(300, 5), 1);
         assert!(throttle.take("other@b.co", None, at(300)));
-        throttle.forgive("a@b.co");
+        throttle.restore("a@b.co");
         assert_eq!(tries(300, 20), 10);
     }
 

@@ -37,14 +37,14 @@ impl Steps {
     }
 
     /// Adds the credit of every returned part that was not credited before.
-    pub(super) async fn take_back(&mut self, ports: &Ports, parts: &[ReturnedPart]) -> Result<(), StoreError> {
+    pub(super) async fn credit_returns(&mut self, ports: &Ports, parts: &[ReturnedPart]) -> Result<(), StoreError> {
         for part in parts {
-            self.take_back_one(ports, part).await?;
+            self.credit_one_return(ports, part).await?;
         }
         Ok(())
     }
 
-    async fn take_back_one(&mut self, ports: &Ports, part: &ReturnedPart) -> Result<(), StoreError> {
+    async fn credit_one_return(&mut self, ports: &Ports, part: &ReturnedPart) -> Result<(), StoreError> {
         let (id, return_id) = (self.payout.id, &part.return_id);
         let key = ReservationKey::ReturnId(return_id.clone());
         if self.change.reserve.iter().any(|reserved| reserved.key == key) {
@@ -56,7 +56,7 @@ impl Steps {
             }
             return Ok(());
         }
-        match self.payout.clone().take_back(part.amount, part.at) {
+        match self.payout.clone().credit_return(part.amount, part.at) {
             Ok(PayoutStep::Taken { payout, transfers, event }) => {
                 self.change.reserve.push(Reservation { key, account: payout.account, owner: id.to_string() });
                 self.change.transfers.extend(transfers);

@@ -6,7 +6,7 @@ use cais_domain::instruction_id::InstructionId;
 use cais_domain::money::Money;
 use cais_domain::payout::{Payout, PayoutStatus, PayoutStep};
 use cais_domain::text::Text;
-use cais_ports::{CommitError, Operator, ReservationKey, ReturnedPart};
+use cais_ports::{Actor, CommitError, ReservationKey, ReturnedPart};
 
 use super::changes::Steps;
 use crate::audit::{self, AuditedChange, Fields};
@@ -61,7 +61,7 @@ pub enum CreditReturnError {
 /// [`CreditReturnError`].
 pub async fn credit_return(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     seen: &SeenReturn,
 ) -> Result<(Payout, bool), CreditReturnError> {
     for _ in 0..MAX_COMMIT_RETRIES {
@@ -77,7 +77,7 @@ pub async fn credit_return(
         let now = ports.clock.now();
         let mut steps = Steps::begin(ports, PayoutStep::AlreadyTaken(payout.clone()), now);
         let part = ReturnedPart { return_id: seen.return_id.clone(), amount: seen.amount, at: now };
-        steps.take_back(ports, &[part]).await?;
+        steps.credit_returns(ports, &[part]).await?;
         let (mut change, after) = steps.done();
         if change.writes.is_empty() {
             // No commit is needed: another process has credited the return since the look-up above. The payout is read

@@ -18,7 +18,7 @@ pub(super) fn decide(
     reply: &UpstreamResult<UpstreamPayout>,
     now: Timestamp,
 ) -> Result<PayoutStep, PayoutError> {
-    match payout.standing().step(reply) {
+    match payout.creation_state().step(reply) {
         NextStep::Apply(upstream) => judge(payout, upstream, now),
         NextStep::Fail(reason) => payout.fail(why(Some(reason)), now),
         NextStep::Abandon => payout.abandon(now),

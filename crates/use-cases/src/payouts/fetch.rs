@@ -16,7 +16,7 @@ use crate::upstream_order::{self, ResourceName};
 const READ_BUDGET: Duration = Duration::from_secs(3);
 /// A payout is still refreshed for this time after its completion, because it may be returned, and the callback of the
 /// return may be lost.
-const MAY_COME_BACK: SignedDuration = SignedDuration::from_hours(24);
+const REFRESHED_AFTER_COMPLETION: SignedDuration = SignedDuration::from_hours(24);
 
 /// The identifier of a payout in a request.
 pub type PayoutName = ResourceName<PayoutId>;
@@ -41,7 +41,7 @@ pub async fn fetch(
 fn may_have_moved(payout: &Payout, now: Timestamp) -> bool {
     match &payout.state {
         PayoutState::Processing(_) => true,
-        PayoutState::Completed { at, .. } => now.duration_since(*at) < MAY_COME_BACK,
+        PayoutState::Completed { at, .. } => now.duration_since(*at) < REFRESHED_AFTER_COMPLETION,
         PayoutState::Pending { .. }
         | PayoutState::Abandoned { .. }
         | PayoutState::Failed { .. }

@@ -12,18 +12,18 @@ use super::changes::Steps;
 use super::decide::decide;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, send_begun};
+use crate::upstream_order::{CreationState, KeyedResource, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
 impl KeyedResource for Payout {
     type Reply = UpstreamResult<UpstreamPayout>;
 
-    fn standing(&self) -> Standing {
+    fn creation_state(&self) -> CreationState {
         match self.state.status() {
-            PayoutStatus::Pending => Standing::Creating,
-            PayoutStatus::Abandoned => Standing::Abandoned,
+            PayoutStatus::Pending => CreationState::Creating,
+            PayoutStatus::Abandoned => CreationState::Abandoned,
             PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Failed | PayoutStatus::Reversed => {
-                Standing::Visible
+                CreationState::Visible
             }
         }
     }
@@ -57,7 +57,7 @@ impl KeyedResource for Payout {
         let mut steps = Steps::begin(ports, decide(self, reply, now)?, now);
         if let UpstreamResult::Known(upstream) = reply {
             // A part of the payout may have been returned before the reply came.
-            steps.take_back(ports, &upstream.returned).await?;
+            steps.credit_returns(ports, &upstream.returned).await?;
         }
         let (change, after) = steps.done();
         Ok(Some((after, change)))

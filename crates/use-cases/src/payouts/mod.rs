@@ -9,7 +9,7 @@
 //! | commit 1 | `upstream_order/create.rs`; the row is `persistence/src/rows/payout.rs` |
 //! | sending | `order` in this folder, then `acquirers/src/efi/payout.rs` or `acquirers/src/woovi/payout.rs` |
 //! | decision on the outcome | `upstream_result.rs`, then `decide` in this folder; `changes` builds the event and the change set |
-//! | commit 2 and response | `upstream_order/complete.rs`; `http-api/src/representation/payout.rs` has the form of the body |
+//! | commit 2 and response | `upstream_order/complete.rs`; `http-api/src/resources/payout.rs` has the form of the body |
 //! | open outcome, and returns | `poll` and `sync` in this folder |
 
 mod changes;

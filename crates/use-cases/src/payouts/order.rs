@@ -23,7 +23,7 @@ use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 /// The time for sending an order. The time is short, because this service must answer the merchant's POST within 10 s.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 /// The time for a look-up of an order, within the same 10 s as the sending and two commits.
-const LOOK_BUDGET: Duration = Duration::from_secs(2);
+const LOOK_UP_BUDGET: Duration = Duration::from_secs(2);
 /// The time for one page of the acquirer's list of sent Pix. Only the worker reads this list, and no merchant waits for
 /// it.
 const LIST_BUDGET: Duration = Duration::from_secs(5);
@@ -47,8 +47,8 @@ impl UpstreamOrder for Payout {
     }
 
     async fn request(&self, ports: &Ports, acquirer: &Self::Upstream, _: EarlierRequests) -> SendReply<UpstreamPayout> {
-        let taken = match accepted(self, acquirer.send_payout(&order(self), SEND_BUDGET).await) {
-            SendReply::Accepted(taken) if taken.progress == UpstreamProgress::Processing => taken,
+        let reply = match accepted(self, acquirer.send_payout(&order(self), SEND_BUDGET).await) {
+            SendReply::Accepted(reply) if reply.progress == UpstreamProgress::Processing => reply,
             reply @ (SendReply::Accepted(_)
             | SendReply::Refused(_)
             | SendReply::NotAccepted(_)
@@ -58,16 +58,16 @@ impl UpstreamOrder for Payout {
         // reply is used.
         match self.look_up(ports, acquirer).await {
             Evidence::Found(seen) => {
-                let end_to_end_id = seen.end_to_end_id.clone().or(taken.end_to_end_id);
-                let recipient = taken.recipient.or(seen.recipient.clone());
+                let end_to_end_id = seen.end_to_end_id.clone().or(reply.end_to_end_id);
+                let recipient = reply.recipient.or(seen.recipient.clone());
                 SendReply::Accepted(UpstreamPayout { end_to_end_id, recipient, ..seen })
             }
-            Evidence::Absent | Evidence::Unreadable(_) | Evidence::NotRead => SendReply::Accepted(taken),
+            Evidence::Absent | Evidence::Unreadable(_) | Evidence::NotRead => SendReply::Accepted(reply),
         }
     }
 
     async fn look_up(&self, _: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamPayout> {
-        match acquirer.find_payout(&self.instruction_id(), LOOK_BUDGET).await {
+        match acquirer.find_payout(&self.instruction_id(), LOOK_UP_BUDGET).await {
             Ok(found) => checked(self, found),
             Err(error) => Evidence::Unreadable(error.to_string()),
         }
@@ -158,7 +158,11 @@ impl UpstreamOrder for Payout {
     fn sent(&self) -> Option<Sent> {
         let PayoutState::Processing(sent) = &self.state else { return None };
         // The acquirer assigns the end-to-end id, so a payout with an end-to-end id was shown by the acquirer.
-        Some(Sent { at: sent.at, arrives_within: RESEND_AFTER, is_shown: sent.end_to_end_id.is_some() })
+        Some(Sent {
+            recorded_at: sent.recorded_at,
+            arrives_within: RESEND_AFTER,
+            is_shown: sent.end_to_end_id.is_some(),
+        })
     }
 
     fn due_at(&self) -> Option<Timestamp> {
@@ -166,7 +170,7 @@ impl UpstreamOrder for Payout {
     }
 
     fn postponed(self, now: Timestamp) -> Self {
-        self.asked(now)
+        self.schedule_next_poll(now)
     }
 
     fn resent(self, now: Timestamp) -> Result<Self, StoreError> {

@@ -6,7 +6,7 @@ use cais_ports::{ListRequest, UpstreamPayout};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Ports;
-use crate::upstream::{Wanted, read_listed};
+use crate::upstream::{ExpectedRow, read_listed};
 use crate::upstream_order::poll::{self, READ_BUDGET};
 use crate::work::{Pass, WorkError};
 
@@ -32,8 +32,9 @@ pub(super) async fn read_lists(
     let Some(adapter) = ports.acquirers.named(acquirer) else {
         return payouts.into_iter().map(|payout| (payout, None)).collect();
     };
-    let hints =
-        payouts.iter().filter_map(|payout| Some(Wanted { key: payout.instruction_id(), at: payout.state.sent()?.at }));
+    let hints = payouts
+        .iter()
+        .filter_map(|payout| Some(ExpectedRow { key: payout.instruction_id(), at: payout.state.sent()?.recorded_at }));
     let (adapter, now) = (&*adapter, ports.clock.now());
     let page = |request: ListRequest| async move { adapter.list_sent(around(request, now), READ_BUDGET).await };
     let mut listed =

@@ -71,7 +71,7 @@ async fn apply_seen(ports: &Ports, mut payout: Payout, upstream: &UpstreamPayout
         let now = ports.clock.now();
         let step = judge(payout.clone(), upstream, now)?;
         let mut steps = Steps::begin(ports, step, now);
-        steps.take_back(ports, &upstream.returned).await?;
+        steps.credit_returns(ports, &upstream.returned).await?;
         let refused = steps.refused().to_vec();
         match commit(ports, steps).await {
             Ok(payout) => return Ok(Seen { payout, refused }),

@@ -32,7 +32,7 @@ const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
 const CRYPTO_OVERLAP: SignedDuration = SignedDuration::from_hours(48);
 /// A payment that is not credited, or a row that cannot be read, keeps the position before its window for at most this
 /// time. Each pass logs the payment or the row.
-const KEEPS_BACK: SignedDuration = SignedDuration::from_hours(24);
+const MAX_POSITION_DELAY: SignedDuration = SignedDuration::from_hours(24);
 /// If a position is ahead of now by more than [`OVERLAP`], a wrong clock wrote it. The comparison then starts at now
 /// minus this time. A wrong clock is detected in less time.
 const AFTER_WRONG_CLOCK: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -45,12 +45,12 @@ pub struct AutomaticRun {
     /// The number of repaired differences.
     pub done: usize,
     /// The state of the comparison with each configured acquirer and crypto processor.
-    pub standings: Vec<Standing>,
+    pub comparisons: Vec<ComparisonState>,
 }
 
 /// The state of the comparison with one acquirer or processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct ComparisonState {
     /// The acquirer or processor.
     pub acquirer: AcquirerName,
     /// All rows from the first comparison up to this instant are compared. `None` if the local records could not be
@@ -116,7 +116,7 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     infractions::follow(ports).await?;
     let now = ports.clock.now();
     let mut pass = Pass { ports, now, done: 0, open: 0, logged: 0, has_read: false, error: None };
-    let mut standings = Vec::new();
+    let mut comparisons = Vec::new();
     for name in ports.acquirers.names() {
         let before = pass.open;
         let compared_until = if let Some(acquirer) = ports.acquirers.named(&name) {
@@ -125,13 +125,13 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
             cannot_read(&name, "the acquirer is not configured");
             None
         };
-        standings.push(Standing { acquirer: name, compared_until, open: pass.open.saturating_sub(before) });
+        comparisons.push(ComparisonState { acquirer: name, compared_until, open: pass.open.saturating_sub(before) });
     }
     if let Some(crypto) = &ports.crypto {
         let before = pass.open;
         let compared_until = pass.compare_processor(&*crypto.processor).await;
         let (acquirer, open) = (crypto.processor.name().clone(), pass.open.saturating_sub(before));
-        standings.push(Standing { acquirer, compared_until, open });
+        comparisons.push(ComparisonState { acquirer, compared_until, open });
     }
     pass.find_missing().await;
     if pass.logged < pass.open {
@@ -145,7 +145,7 @@ pub async fn run_once(ports: &Ports) -> Result<AutomaticRun, WorkError> {
     }
     match pass.error {
         Some(error) if !pass.has_read => Err(error.into()),
-        Some(_) | None => Ok(AutomaticRun { done: pass.done, standings }),
+        Some(_) | None => Ok(AutomaticRun { done: pass.done, comparisons }),
     }
 }
 
@@ -187,8 +187,8 @@ impl Pass<'_> {
             let report = self.compare(name, source, (from, until)).await;
             if !report.unread.is_empty() {
                 kept_back = kept_back.min(from);
-            } else if waits(&report) {
-                kept_back = kept_back.min(from.max(earlier(self.now, KEEPS_BACK)));
+            } else if has_retryable_finding(&report) {
+                kept_back = kept_back.min(from.max(earlier(self.now, MAX_POSITION_DELAY)));
             }
             let reached = until.min(kept_back);
             if reached > position.seen_until {
@@ -317,7 +317,7 @@ fn cannot_read(acquirer: &AcquirerName, reason: &str) {
 
 /// Returns whether the report has an unreadable row, or a payment that was not credited. A later pass may read the row
 /// or credit the payment.
-fn waits(report: &Report) -> bool {
+fn has_retryable_finding(report: &Report) -> bool {
     let missed = |found: &Difference| {
         matches!(found.kind, DifferenceKind::PaymentMissed | DifferenceKind::DepositMissed) && !found.repaired
     };

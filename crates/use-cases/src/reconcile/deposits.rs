@@ -11,7 +11,7 @@ use cais_ports::{AcquirerError, CryptoProcessor, ListRequest, UpstreamDeposit, U
 
 use super::lists::{ComparedList, Unlisted, Window};
 use super::report::{Difference, DifferenceKind, Findings};
-use super::{LIST_BUDGET, LOOK_BUDGET, Run};
+use super::{LIST_BUDGET, LOOK_UP_BUDGET, Run};
 use crate::crypto::deposits::callback::deposit_of;
 use crate::crypto::deposits::sync::{apply, find};
 use crate::store_error::StoreError;
@@ -92,7 +92,7 @@ impl ComparedList for DepositList<'_> {
 
     async fn look_up(&self, records: Vec<DepositPayment>, findings: &mut Findings) -> Result<(), StoreError> {
         for payment in records {
-            match self.processor.get_deposit(&payment.id, LOOK_BUDGET).await {
+            match self.processor.get_deposit(&payment.id, LOOK_UP_BUDGET).await {
                 Ok(row) => findings.note(judge(self.run, self.processor, &row).await?),
                 // The processor returns the same error for a missing payment and for a lost reply. Here the payment is
                 // missing: the whole list was read and does not contain it.
@@ -136,7 +136,7 @@ async fn judge(
     // If the row shows fewer coins than were credited, the difference stays, because an operator decides. If the row
     // contradicts the deposit, the row was not applied, and an alert was raised.
     let after = find(run.ports, &deposit, &row.id).await?;
-    let repaired = kind == DifferenceKind::DepositMissed && after.is_some_and(|after| has_taken(&after, row));
+    let repaired = kind == DifferenceKind::DepositMissed && after.is_some_and(|after| is_applied(&after, row));
     Ok(Some(Difference { repaired, ..found }))
 }
 
@@ -147,13 +147,13 @@ fn kind_of(deposit: &Deposit, known: Option<&DepositPayment>, row: &UpstreamDepo
     }
     // While the deposit is in creation, its first payment is not missed: the creation applies it.
     let is_missed =
-        is_paid(row) && deposit.state != DepositState::Creating && known.is_none_or(|known| !has_taken(known, row));
+        is_paid(row) && deposit.state != DepositState::Creating && known.is_none_or(|known| !is_applied(known, row));
     is_missed.then_some(DifferenceKind::DepositMissed)
 }
 
 /// Returns whether the stored payment has the coins of the row. For an unfinished payment and a finished row, returns
 /// `false`, because the row is newer.
-fn has_taken(payment: &DepositPayment, row: &UpstreamDeposit) -> bool {
+fn is_applied(payment: &DepositPayment, row: &UpstreamDeposit) -> bool {
     let has_finished = matches!(row.status, UpstreamDepositStatus::PartiallyPaid | UpstreamDepositStatus::Finished);
     has_coins_of(payment, row) && !(has_finished && payment.is_unfinished())
 }

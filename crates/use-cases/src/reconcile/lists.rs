@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::Run;
 use super::report::Findings;
-use super::windows::{MAX_LOOKS, MOST_RECORDS, Pages, Windows};
+use super::windows::{MAX_LOOK_UPS, MOST_RECORDS, Pages, Windows};
 use crate::store_error::StoreError;
 
 /// The local records of one window that were not found in the list yet.
@@ -118,10 +118,10 @@ pub(super) async fn compare<L: ComparedList>(list: &L, findings: &mut Findings) 
             findings.cannot_read(name, reason);
         }
         let mut missing: Vec<_> = unlisted.into_values().filter(|record| list.is_expected(record)).collect();
-        if missing.len() > MAX_LOOKS {
+        if missing.len() > MAX_LOOK_UPS {
             let reason = format!("{} {} are not in its list: not all are looked up", missing.len(), L::RECORDS);
             findings.cannot_read(name, reason);
-            missing.truncate(MAX_LOOKS);
+            missing.truncate(MAX_LOOK_UPS);
         }
         list.look_up(missing, findings).await?;
         windows.advance();

@@ -17,7 +17,7 @@ mod sent;
 mod windows;
 mod withdrawals;
 
-pub use automatic::{AutomaticRun, Standing, run_once};
+pub use automatic::{AutomaticRun, ComparisonState, run_once};
 pub use report::{Difference, DifferenceKind, MAX_DIFFERENCES, Progress, Report};
 
 use std::time::Duration;
@@ -39,7 +39,7 @@ use withdrawals::WithdrawalList;
 /// The time for one page of a list.
 const LIST_BUDGET: Duration = Duration::from_secs(30);
 /// The time for reading a single record.
-const LOOK_BUDGET: Duration = Duration::from_secs(5);
+const LOOK_UP_BUDGET: Duration = Duration::from_secs(5);
 /// The longest delay of a list. A local record that is younger may be missing in the list without being a difference.
 const LISTS_LAG: SignedDuration = SignedDuration::from_mins(5);
 /// The longest time from the request of a payout to its return: 90 days after the arrival, and a week for the transfer.

@@ -12,7 +12,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use super::lists::{ComparedList, Unlisted, Window};
 use super::report::{Difference, DifferenceKind, Finding, Findings, wide};
 use super::returns;
-use super::{LIST_BUDGET, LOOK_BUDGET, Run};
+use super::{LIST_BUDGET, LOOK_UP_BUDGET, Run};
 use crate::charges::sync::refresh;
 use crate::store_error::StoreError;
 use crate::work::AT_ONCE;
@@ -138,7 +138,7 @@ async fn judge(
             (Some(charge), Some(owner)) => Some(difference(DifferenceKind::PaymentUnknown, Some(charge), Some(owner))),
             // The acquirer returned the whole Pix, or is returning it, and this service has not credited it. So nothing
             // is missing.
-            (_, None) if returns::all_went_back(run, charge.as_ref(), name, &row.payment).await? => {
+            (_, None) if returns::is_returned_in_full(run, charge.as_ref(), name, &row.payment).await? => {
                 return Ok(Finding::default());
             }
             (None, None) => Some(difference(DifferenceKind::PaymentUnknown, None, None)),
@@ -166,7 +166,7 @@ async fn credit(
     charge: &Charge,
     end_to_end_id: &EndToEndId,
 ) -> Result<bool, StoreError> {
-    if let Err(error) = refresh(run.ports, charge.clone(), name, LOOK_BUDGET).await {
+    if let Err(error) = refresh(run.ports, charge.clone(), name, LOOK_UP_BUDGET).await {
         tracing::warn!(charge = %charge.id, %end_to_end_id, %error, "missed payment could not be credited; the difference stays");
     }
     Ok(owner(run, end_to_end_id).await? == Some(charge.id.to_string()))
@@ -179,7 +179,7 @@ async fn owner(run: &Run<'_>, end_to_end_id: &EndToEndId) -> Result<Option<Strin
 
 async fn look_up(name: &AcquirerName, acquirer: &dyn Acquirer, credit: CreditedPayment) -> Finding {
     let end_to_end_id = credit.payment.end_to_end_id;
-    let found = match acquirer.find_charge(&Txid::of_charge(credit.charge), LOOK_BUDGET).await {
+    let found = match acquirer.find_charge(&Txid::of_charge(credit.charge), LOOK_UP_BUDGET).await {
         Ok(found) => found,
         Err(error) => {
             let unread = Some(format!("look-up of the charge of a received Pix: {error}"));

@@ -7,7 +7,7 @@ use cais_domain::refund::{Refund, RefundStatus};
 use cais_ports::{PageRequest, ReturnNature, UpstreamPayment, UpstreamProgress, UpstreamReturn};
 
 use super::report::{Difference, DifferenceKind, Finding, wide};
-use super::{LOOK_BUDGET, Run, infractions};
+use super::{LOOK_UP_BUDGET, Run, infractions};
 use crate::refunds::sync::{apply, fetch_upstream, of_return};
 use crate::store_error::StoreError;
 
@@ -28,7 +28,7 @@ pub(super) async fn compare(
     for upstream in payment.returns.iter().filter(|upstream| upstream.nature == ReturnNature::Ordinary) {
         match of_return(run.ports, charge, (name, &payment.end_to_end_id), upstream).await? {
             Some(refund) => finding.differences.extend(settle(run, refund, upstream.clone()).await?),
-            None if moves(upstream) => finding.differences.push(Difference {
+            None if is_not_failed(upstream) => finding.differences.push(Difference {
                 kind: DifferenceKind::RefundUnknown,
                 acquirer: name.clone(),
                 resource: Some(charge.id.to_string()),
@@ -54,7 +54,7 @@ pub(super) async fn compare(
             let listed = payment.returns.iter().any(|upstream| upstream.refund() == Some(refund.id));
             let of_this = refund.acquirer == *name && refund.end_to_end_id == payment.end_to_end_id;
             if of_this && !listed && refund.state.status() == RefundStatus::Completed {
-                not_shown(run, refund, &mut finding).await?;
+                look_up_unlisted(run, refund, &mut finding).await?;
             }
         }
         has_more = page.has_more;
@@ -69,8 +69,8 @@ pub(super) async fn compare(
 }
 
 /// Looks up a completed refund that is missing among the returns of its Pix.
-async fn not_shown(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Result<(), StoreError> {
-    match fetch_upstream(run.ports, &refund, LOOK_BUDGET).await {
+async fn look_up_unlisted(run: &Run<'_>, refund: Refund, finding: &mut Finding) -> Result<(), StoreError> {
+    match fetch_upstream(run.ports, &refund, LOOK_UP_BUDGET).await {
         Ok(Some(upstream)) => finding.differences.extend(settle(run, refund, upstream).await?),
         Ok(None) => finding.differences.push(difference(DifferenceKind::RefundOutcome, &refund, None)),
         Err(error) => finding.unread = Some(format!("list of returns: {error}")),
@@ -85,7 +85,7 @@ async fn settle(run: &Run<'_>, refund: Refund, listed: UpstreamReturn) -> Result
         return Ok(None);
     }
     // Both sides may have changed since the list was read.
-    let upstream = fetch_upstream(run.ports, &refund, LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
+    let upstream = fetch_upstream(run.ports, &refund, LOOK_UP_BUDGET).await.ok().flatten().unwrap_or(listed);
     let refund = run.ports.queries.find_refund(refund.account, refund.id).await?.unwrap_or(refund);
     if agrees(&refund, &upstream) {
         return Ok(None);
@@ -157,7 +157,7 @@ const fn status_name(upstream: &UpstreamReturn) -> &'static str {
 }
 
 /// Returns whether the return moved money, or may still move it.
-const fn moves(upstream: &UpstreamReturn) -> bool {
+const fn is_not_failed(upstream: &UpstreamReturn) -> bool {
     match upstream.progress {
         UpstreamProgress::Processing | UpstreamProgress::Done { .. } => true,
         UpstreamProgress::Failed { .. } => false,
@@ -166,14 +166,14 @@ const fn moves(upstream: &UpstreamReturn) -> bool {
 
 /// Returns whether the whole Pix was returned, or is being returned, without a refund of this service. Such a Pix is
 /// not credited afterwards.
-pub(super) async fn all_went_back(
+pub(super) async fn is_returned_in_full(
     run: &Run<'_>,
     charge: Option<&Charge>,
     name: &AcquirerName,
     payment: &UpstreamPayment,
 ) -> Result<bool, StoreError> {
     let mut foreign = Money::ZERO;
-    for upstream in payment.returns.iter().filter(|upstream| moves(upstream)) {
+    for upstream in payment.returns.iter().filter(|upstream| is_not_failed(upstream)) {
         let ours = match charge {
             Some(charge) => of_return(run.ports, charge, (name, &payment.end_to_end_id), upstream).await?,
             None => None,

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::lists::{ComparedList, Unlisted, Window};
 use super::report::{Difference, DifferenceKind, Finding, Findings, wide};
 use super::windows::{Pages, Windows};
-use super::{LIST_BUDGET, LOOK_BUDGET, RETURNS_WITHIN, Run};
+use super::{LIST_BUDGET, LOOK_UP_BUDGET, RETURNS_WITHIN, Run};
 use crate::payouts::sync::refresh;
 use crate::store_error::StoreError;
 use crate::work::AT_ONCE;
@@ -91,7 +91,7 @@ impl ComparedList for SentList<'_> {
             PayoutStatus::Processing | PayoutStatus::Completed | PayoutStatus::Reversed => true,
             PayoutStatus::Pending | PayoutStatus::Abandoned | PayoutStatus::Failed => false,
         };
-        is_known && record.state.sent().is_some_and(|sent| !self.run.is_young(sent.at))
+        is_known && record.state.sent().is_some_and(|sent| !self.run.is_young(sent.recorded_at))
     }
 
     async fn look_up(&self, records: Vec<Payout>, findings: &mut Findings) -> Result<(), StoreError> {
@@ -132,7 +132,7 @@ pub(super) async fn compare_returns(
                 }
             };
             findings.unreadable(name, listed.unreadable);
-            let rows = listed.rows.into_iter().filter(|row| came_back_within(run, row));
+            let rows = listed.rows.into_iter().filter(|row| has_return_within(run, row));
             let rows = rows.collect::<Vec<_>>();
             findings.count_sent(wide(rows.len()));
             let judged =
@@ -147,7 +147,7 @@ pub(super) async fn compare_returns(
     Ok(())
 }
 
-fn came_back_within(run: &Run<'_>, row: &UpstreamPayout) -> bool {
+fn has_return_within(run: &Run<'_>, row: &UpstreamPayout) -> bool {
     row.returned.iter().any(|part| (run.from..run.until).contains(&part.at))
 }
 
@@ -207,7 +207,8 @@ async fn settle(
         return Ok(None);
     }
     // Both sides may have changed since the list was read.
-    let upstream = acquirer.find_payout(&payout.instruction_id(), LOOK_BUDGET).await.ok().flatten().unwrap_or(listed);
+    let upstream =
+        acquirer.find_payout(&payout.instruction_id(), LOOK_UP_BUDGET).await.ok().flatten().unwrap_or(listed);
     let payout = run.ports.queries.find_payout(payout.account, payout.id).await?.unwrap_or(payout);
     if agrees(&payout, &upstream)? {
         return Ok(None);
@@ -217,12 +218,13 @@ async fn settle(
         let wrong = difference(DifferenceKind::PayoutAmount, &payout, Some(theirs));
         return Ok(Some(Difference { ours: Some(ours), ..wrong }));
     }
-    let theirs = standing(status_name(&upstream), came_back(&upstream)?);
+    let theirs = outcome_text(status_name(&upstream), returned_amount(&upstream)?);
     let found = difference(DifferenceKind::PayoutOutcome, &payout, Some(theirs));
     let open = is_open(&payout);
-    let came_back = payout.state.status() == PayoutStatus::Completed && came_back(&upstream)? > payout.returned;
-    if run.repair && (open || came_back) {
-        let after = match refresh(run.ports, payout.clone(), LOOK_BUDGET).await {
+    let has_new_return =
+        payout.state.status() == PayoutStatus::Completed && returned_amount(&upstream)? > payout.returned;
+    if run.repair && (open || has_new_return) {
+        let after = match refresh(run.ports, payout.clone(), LOOK_UP_BUDGET).await {
             Ok(after) => after,
             Err(error) => {
                 tracing::warn!(payout = %payout.id, %error, "payout could not be refreshed from its acquirer; the difference stays");
@@ -236,7 +238,7 @@ async fn settle(
 }
 
 async fn look_up(run: &Run<'_>, acquirer: &dyn Acquirer, payout: Payout) -> Result<Finding, StoreError> {
-    match acquirer.find_payout(&payout.instruction_id(), LOOK_BUDGET).await {
+    match acquirer.find_payout(&payout.instruction_id(), LOOK_UP_BUDGET).await {
         Ok(Some(upstream)) => settle(run, acquirer, payout, upstream).await.map(Finding::from),
         Ok(None) => Ok(Finding::from(Some(difference(DifferenceKind::PayoutNotListed, &payout, None)))),
         Err(error) => Ok(Finding { unread: Some(format!("list of sent Pix: {error}")), ..Finding::default() }),
@@ -267,11 +269,11 @@ fn agrees(payout: &Payout, upstream: &UpstreamPayout, lists_returns: bool) -> Re
             UpstreamProgress::Processing | UpstreamProgress::Done { .. },
         ) => false,
     };
-    let returns_agree = !lists_returns || payout.returned == came_back(upstream)?;
+    let returns_agree = !lists_returns || payout.returned == returned_amount(upstream)?;
     Ok(outcome && returns_agree && payout.terms.amount == upstream.amount)
 }
 
-fn came_back(upstream: &UpstreamPayout) -> Result<Money, StoreError> {
+fn returned_amount(upstream: &UpstreamPayout) -> Result<Money, StoreError> {
     let parts = upstream.returned.iter().map(|part| part.amount);
     Money::sum(parts).map_err(|error| StoreError::Internal(format!("returns of {}: {error}", upstream.instruction_id)))
 }
@@ -282,13 +284,13 @@ fn difference(kind: DifferenceKind, payout: &Payout, theirs: Option<String>) -> 
         acquirer: payout.state.acquirer().clone(),
         resource: Some(payout.id.to_string()),
         upstream_id: payout.instruction_id().to_string(),
-        ours: Some(standing(payout.state.status().as_str(), payout.returned)),
+        ours: Some(outcome_text(payout.state.status().as_str(), payout.returned)),
         theirs,
         repaired: false,
     }
 }
 
-fn standing(status: &str, returned: Money) -> String {
+fn outcome_text(status: &str, returned: Money) -> String {
     if returned.is_positive() { format!("{status}, {returned} returned") } else { status.to_owned() }
 }
 

@@ -12,7 +12,7 @@ pub(super) const MOST_RECORDS: usize = 10_000;
 /// The largest number of pages of one list in one run: a million rows with 100 rows per page.
 pub(super) const MAX_PAGES: u32 = 10_000;
 /// The largest number of records of one window that are looked up because the list does not contain them.
-pub(super) const MAX_LOOKS: usize = 1_000;
+pub(super) const MAX_LOOK_UPS: usize = 1_000;
 
 /// The windows of a span. The oldest comes first.
 #[derive(Debug)]

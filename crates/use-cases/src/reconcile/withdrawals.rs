@@ -13,7 +13,7 @@ use cais_ports::{
 
 use super::lists::{ComparedList, Unlisted, Window};
 use super::report::{Difference, DifferenceKind, Findings};
-use super::{LIST_BUDGET, LOOK_BUDGET, Run};
+use super::{LIST_BUDGET, LOOK_UP_BUDGET, Run};
 use crate::crypto::withdrawals::sync::{refresh, search};
 use crate::store_error::StoreError;
 
@@ -91,12 +91,12 @@ impl ComparedList for WithdrawalList<'_> {
             WithdrawalStatus::Processing | WithdrawalStatus::Completed => true,
             WithdrawalStatus::Pending | WithdrawalStatus::Abandoned | WithdrawalStatus::Failed => false,
         };
-        is_known && record.state.sent().is_some_and(|sent| !self.run.is_young(sent.at))
+        is_known && record.state.sent().is_some_and(|sent| !self.run.is_young(sent.recorded_at))
     }
 
     async fn look_up(&self, records: Vec<Withdrawal>, findings: &mut Findings) -> Result<(), StoreError> {
         for withdrawal in records {
-            match search(self.run.ports, &withdrawal, LOOK_BUDGET).await {
+            match search(self.run.ports, &withdrawal, LOOK_UP_BUDGET).await {
                 Ok(Some(upstream)) => findings.note(settle(self.run, self.processor, withdrawal, upstream).await?),
                 Ok(None) => findings.note(Some(Difference {
                     kind: DifferenceKind::WithdrawalNotListed,
@@ -173,7 +173,7 @@ async fn settle(
         return Ok(None);
     }
     // Both sides may have changed since the list was read.
-    let read = processor.get_withdrawal(withdrawal.id, &listed.batch, LOOK_BUDGET).await;
+    let read = processor.get_withdrawal(withdrawal.id, &listed.batch, LOOK_UP_BUDGET).await;
     let upstream = read.unwrap_or(listed);
     let withdrawal =
         run.ports.queries.find_crypto_withdrawal(withdrawal.account, withdrawal.id).await?.unwrap_or(withdrawal);
@@ -183,7 +183,7 @@ async fn settle(
     let found = difference(DifferenceKind::WithdrawalOutcome, &withdrawal, &upstream);
     let (is_open, is_young) = (is_open(&withdrawal), run.is_young(withdrawal.created_at));
     if run.repair && is_open {
-        let repaired = match refresh(run.ports, withdrawal.clone(), LOOK_BUDGET).await {
+        let repaired = match refresh(run.ports, withdrawal.clone(), LOOK_UP_BUDGET).await {
             Ok(after) => agrees(&after, upstream.status),
             Err(error) => {
                 tracing::warn!(withdrawal = %withdrawal.id, %error, "withdrawal could not be refreshed from its processor; the difference stays");

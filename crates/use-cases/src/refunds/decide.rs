@@ -10,7 +10,7 @@ use crate::upstream_result::UpstreamResult;
 use crate::upstream_text::plain;
 
 /// The reason of a failure if the acquirer reports none.
-const UNEXPLAINED: &str = "the acquirer did not return the money";
+const NO_REASON: &str = "the acquirer did not return the money";
 
 /// Returns the step that follows from the result. `charge` is the charge of the refund.
 pub(super) fn decide(
@@ -19,14 +19,14 @@ pub(super) fn decide(
     result: &UpstreamResult<UpstreamReturn>,
     now: Timestamp,
 ) -> Result<RefundStep, RefundError> {
-    match refund.standing().step(result) {
+    match refund.creation_state().step(result) {
         NextStep::Apply(upstream) => {
             let return_id = upstream.return_id.clone();
             match &upstream.progress {
                 UpstreamProgress::Processing => refund.send(return_id, now),
                 UpstreamProgress::Done { at } => refund.complete(charge, return_id, at.unwrap_or(now)),
                 UpstreamProgress::Failed { reason } => {
-                    refund.fail(charge, reason.as_deref().map_or_else(|| UNEXPLAINED.to_owned(), plain), now)
+                    refund.fail(charge, reason.as_deref().map_or_else(|| NO_REASON.to_owned(), plain), now)
                 }
             }
         }

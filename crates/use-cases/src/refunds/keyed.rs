@@ -12,7 +12,7 @@ use super::changes::{change_set, charge_of, unless_outdated};
 use super::decide::{alert_contradiction, decide};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, StoredRecord as _, send_begun};
+use crate::upstream_order::{CreationState, KeyedResource, StoredRecord as _, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
 impl KeyedResource for Refund {
@@ -22,11 +22,11 @@ impl KeyedResource for Refund {
     /// refunds of one charge succeed.
     const MAX_PASSES: usize = 256;
 
-    fn standing(&self) -> Standing {
+    fn creation_state(&self) -> CreationState {
         match self.state.status() {
-            RefundStatus::Pending => Standing::Creating,
-            RefundStatus::Abandoned => Standing::Abandoned,
-            RefundStatus::Processing | RefundStatus::Completed | RefundStatus::Failed => Standing::Visible,
+            RefundStatus::Pending => CreationState::Creating,
+            RefundStatus::Abandoned => CreationState::Abandoned,
+            RefundStatus::Processing | RefundStatus::Completed | RefundStatus::Failed => CreationState::Visible,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::upstream_order::FetchError;
 
 /// The largest number of refunds that one call refreshes, all concurrently. If more refunds of the page have an open
 /// outcome, the newest are selected. The worker refreshes the older ones at their next poll.
-const REFRESHED: usize = 16;
+const MAX_REFRESHED: usize = 16;
 
 /// The reason why no page is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,10 +64,10 @@ pub async fn list(
         .rows
         .iter()
         .filter(|refund| refund.state.status() == RefundStatus::Processing && syncs.admit(refund.id.uuid(), now));
-    let selected: Vec<Refund> = open.take(REFRESHED).cloned().collect();
+    let selected: Vec<Refund> = open.take(MAX_REFRESHED).cloned().collect();
     let fresh: Vec<Refund> = stream::iter(selected)
         .map(|refund| async move { refreshed(ports, refund).await })
-        .buffer_unordered(REFRESHED)
+        .buffer_unordered(MAX_REFRESHED)
         .collect()
         .await;
     for refund in fresh {

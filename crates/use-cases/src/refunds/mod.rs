@@ -9,7 +9,7 @@
 //! | commit 1 | `upstream_order/create.rs`; the row is `persistence/src/rows/refund.rs` |
 //! | sending | `order` in this folder, then `acquirers/src/bacen/refund.rs` or `acquirers/src/woovi/refund.rs` |
 //! | decision on the outcome | `upstream_result.rs`, then `decide`; `changes` builds the event and the change set |
-//! | commit 2 and response | `upstream_order/complete.rs`; the body is `http-api/src/representation/refund.rs` |
+//! | commit 2 and response | `upstream_order/complete.rs`; the body is `http-api/src/resources/refund.rs` |
 //! | open outcome | `poll` and `sync` in this folder |
 
 mod changes;

@@ -20,7 +20,7 @@ use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 /// POST. The other 5 s are for a look-up and two commits.
 const SEND_BUDGET: Duration = Duration::from_secs(5);
 /// The time limit of one read: a look-up, for example after a lost reply or a refusal, or a read of the received Pix.
-const LOOK_BUDGET: Duration = Duration::from_secs(2);
+const LOOK_UP_BUDGET: Duration = Duration::from_secs(2);
 
 impl UpstreamOrder for Refund {
     type Record = UpstreamReturn;
@@ -39,7 +39,7 @@ impl UpstreamOrder for Refund {
     }
 
     async fn look_up(&self, _: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamReturn> {
-        match acquirer.find_refund(&self.end_to_end_id, self.id, LOOK_BUDGET).await {
+        match acquirer.find_refund(&self.end_to_end_id, self.id, LOOK_UP_BUDGET).await {
             Ok(found) => checked(self, found),
             Err(error) => Evidence::Unreadable(error.to_string()),
         }
@@ -48,7 +48,7 @@ impl UpstreamOrder for Refund {
     /// Searches for the refund in the record of the received Pix, which contains all returns of that Pix. The API Pix
     /// has no list of returns.
     async fn list(&self, _: &Ports, acquirer: &Self::Upstream) -> Evidence<UpstreamReturn> {
-        let returns = match acquirer.find_received(&self.end_to_end_id, LOOK_BUDGET).await {
+        let returns = match acquirer.find_received(&self.end_to_end_id, LOOK_UP_BUDGET).await {
             Ok(Some(received)) => received.payment.returns,
             Ok(None) => return Evidence::Unreadable("the acquirer does not show the refunded Pix".to_owned()),
             Err(error) => return Evidence::Unreadable(error.to_string()),
@@ -99,9 +99,9 @@ impl UpstreamOrder for Refund {
     }
 
     fn sent(&self) -> Option<Sent> {
-        let RefundState::Processing { sent_at, return_id } = &self.state else { return None };
+        let RefundState::Processing { recorded_at, return_id } = &self.state else { return None };
         // The acquirer assigns the return id, so a refund with a return id was shown by the acquirer.
-        Some(Sent { at: *sent_at, arrives_within: RESEND_AFTER, is_shown: return_id.is_some() })
+        Some(Sent { recorded_at: *recorded_at, arrives_within: RESEND_AFTER, is_shown: return_id.is_some() })
     }
 
     fn due_at(&self) -> Option<Timestamp> {
@@ -109,7 +109,7 @@ impl UpstreamOrder for Refund {
     }
 
     fn postponed(self, now: Timestamp) -> Self {
-        self.asked(now)
+        self.schedule_next_poll(now)
     }
 
     fn resent(self, now: Timestamp) -> Result<Self, StoreError> {

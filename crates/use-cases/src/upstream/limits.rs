@@ -9,12 +9,12 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
 /// The limit of each acquirer when the node starts.
-const FIRST: usize = 32;
+const INITIAL_LIMIT: usize = 32;
 /// The maximum of the limit. At 200 ms per read, 128 concurrent reads make 640 reads per second. They use half of the
 /// idle connections that the HTTP client keeps to an acquirer.
-const MOST: usize = 128;
+const MAX_LIMIT: usize = 128;
 /// The limit grows by this number after as many answers in a row as the limit itself.
-const STEP: usize = 8;
+const LIMIT_STEP: usize = 8;
 
 /// The limit of every acquirer. Clones share the limits.
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ struct Limit {
 
 impl Default for Limit {
     fn default() -> Self {
-        Self { allowed: FIRST, answered: 0, excused: 0 }
+        Self { allowed: INITIAL_LIMIT, answered: 0, excused: 0 }
     }
 }
 
@@ -54,7 +54,7 @@ impl Limit {
         self.answered = self.answered.saturating_add(1);
         if self.answered >= self.allowed {
             self.answered = 0;
-            self.allowed = self.allowed.saturating_add(STEP).min(MOST);
+            self.allowed = self.allowed.saturating_add(LIMIT_STEP).min(MAX_LIMIT);
         }
     }
 }
@@ -103,19 +103,19 @@ mod tests {
     #[test]
     fn answers_raise_the_limit_up_to_its_maximum() {
         let mut limit = Limit::default();
-        (0..FIRST).for_each(|_| limit.record(false));
-        assert_eq!(limit.allowed, FIRST + STEP);
+        (0..INITIAL_LIMIT).for_each(|_| limit.record(false));
+        assert_eq!(limit.allowed, INITIAL_LIMIT + LIMIT_STEP);
         (0..100_000).for_each(|_| limit.record(false));
-        assert_eq!(limit.allowed, MOST);
+        assert_eq!(limit.allowed, MAX_LIMIT);
     }
 
     #[test]
     fn failures_of_one_round_halve_the_limit_once() {
         let mut limit = Limit::default();
-        (0..FIRST).for_each(|_| limit.record(true));
-        assert_eq!(limit.allowed, FIRST / 2);
+        (0..INITIAL_LIMIT).for_each(|_| limit.record(true));
+        assert_eq!(limit.allowed, INITIAL_LIMIT / 2);
         limit.record(true);
-        assert_eq!(limit.allowed, FIRST / 4);
+        assert_eq!(limit.allowed, INITIAL_LIMIT / 4);
         (0..1_000).for_each(|_| limit.record(true));
         assert_eq!(limit.allowed, 1);
     }
@@ -136,7 +136,7 @@ mod tests {
         let mut results = limits.run(&name, 0..5_000, work, |_| false).await;
         results.sort_unstable();
         assert_eq!(results, (0..5_000).collect::<Vec<_>>());
-        assert!(most.load(Ordering::SeqCst) <= MOST, "{most:?}");
-        assert!(most.load(Ordering::SeqCst) > FIRST, "{most:?}");
+        assert!(most.load(Ordering::SeqCst) <= MAX_LIMIT, "{most:?}");
+        assert!(most.load(Ordering::SeqCst) > INITIAL_LIMIT, "{most:?}");
     }
 }

@@ -5,7 +5,7 @@ mod limits;
 mod pages;
 
 pub use limits::UpstreamLimits;
-pub(crate) use pages::{Listed, Wanted, read_listed};
+pub(crate) use pages::{ExpectedRow, Listed, read_listed};
 
 use cais_ports::AcquirerError;
 

@@ -12,10 +12,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::{UpstreamLimits, is_overload};
 
 /// The smallest number of expected rows for which a span of the list is read. Fewer rows are read one by one.
-const WORTH_A_PAGE: usize = 8;
+const MIN_EXPECTED_ROWS: usize = 8;
 /// The number of expected rows after which a span ends: about the largest number of rows on a page. Further rows of the
 /// span's last second still belong to it.
-const SPAN_OF: usize = 1_000;
+const FULL_SPAN: usize = 1_000;
 /// A larger gap between two expected rows starts a new span, so that a span has few seconds without expected rows.
 const MAX_GAP: SignedDuration = SignedDuration::from_secs(2);
 /// The number of pages of a span that are always permitted, however few rows are expected.
@@ -26,7 +26,7 @@ const EXPECTED_PER_PAGE: usize = 20;
 
 /// A row that the list should contain.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted<K> {
+pub(crate) struct ExpectedRow<K> {
     /// The identifier of the row.
     pub key: K,
     /// The instant of the row in the list, as far as it is known. If the list has another instant, the row may not be
@@ -77,15 +77,15 @@ impl<K, R> Reading<'_, K, R> {
     }
 }
 
-/// Reads the spans of a list in which many rows of `wanted` are expected. The first page of each span is read first. If
+/// Reads the spans of a list that should contain many rows of `expected`. The first page of each span is read first. If
 /// the acquirer reports the number of pages, the other pages are read concurrently, and otherwise one after another.
 ///
 /// A row that is missing in the result must be read individually. Reasons for a missing row:
-/// - Fewer than [`WORTH_A_PAGE`] rows are expected in its span, or its instant is wrong.
+/// - Fewer than [`MIN_EXPECTED_ROWS`] rows are expected in its span, or its instant is wrong.
 /// - The list lags behind, contains too many other rows, or cannot be read.
 pub(crate) async fn read_listed<K, R, F>(
     (limits, acquirer): (&UpstreamLimits, &AcquirerName),
-    wanted: Vec<Wanted<K>>,
+    expected: Vec<ExpectedRow<K>>,
     page: impl Fn(ListRequest) -> F,
     key: impl Fn(&R) -> Option<K>,
 ) -> Listed<K, R>
@@ -93,7 +93,7 @@ where
     K: Eq + Hash + Clone,
     F: Future<Output = Result<UpstreamPage<R>, AcquirerError>>,
 {
-    let spans = spans(wanted);
+    let spans = spans(expected);
     let read = |(span, pages)| read_pages(span, pages, &page, &key);
     let failed = |reading: &Reading<'_, K, R>| reading.error.as_ref().is_some_and(is_overload);
     let first_pages: Vec<_> = spans.iter().map(|span| (span, 0..1)).collect();
@@ -107,13 +107,13 @@ where
     readings.into_iter().flat_map(|reading| reading.found).collect()
 }
 
-/// Groups the rows into spans. Only spans with at least [`WORTH_A_PAGE`] rows are returned.
-fn spans<K: Eq + Hash>(mut wanted: Vec<Wanted<K>>) -> Vec<Span<K>> {
-    wanted.sort_by_key(|wanted| wanted.at);
+/// Groups the rows into spans. Only spans with at least [`MIN_EXPECTED_ROWS`] rows are returned.
+fn spans<K: Eq + Hash>(mut expected: Vec<ExpectedRow<K>>) -> Vec<Span<K>> {
+    expected.sort_by_key(|row| row.at);
     let mut spans: Vec<Span<K>> = Vec::new();
-    for Wanted { key, at } in wanted {
+    for ExpectedRow { key, at } in expected {
         let open = spans.last_mut().filter(|span| {
-            let fits = span.keys.len() < SPAN_OF || at.as_second() == span.to.as_second();
+            let fits = span.keys.len() < FULL_SPAN || at.as_second() == span.to.as_second();
             fits && at.duration_since(span.to) <= MAX_GAP
         });
         match open {
@@ -124,7 +124,7 @@ fn spans<K: Eq + Hash>(mut wanted: Vec<Wanted<K>>) -> Vec<Span<K>> {
             None => spans.push(Span { from: at, to: at, keys: HashSet::from([key]) }),
         }
     }
-    spans.retain(|span| span.keys.len() >= WORTH_A_PAGE);
+    spans.retain(|span| span.keys.len() >= MIN_EXPECTED_ROWS);
     spans
 }
 
@@ -171,15 +171,15 @@ mod tests {
     /// with its number of expected rows.
     fn spans_of(seconds: &[(i64, usize)]) -> Vec<(i64, i64, usize)> {
         let mut key = 0_usize;
-        let mut wanted = Vec::new();
+        let mut expected = Vec::new();
         for &(second, count) in seconds {
             for _ in 0..count {
-                wanted.push(Wanted { key, at: at(second) });
+                expected.push(ExpectedRow { key, at: at(second) });
                 key = key.saturating_add(1);
             }
         }
         let since = |instant: Timestamp| instant.as_second().saturating_sub(at(0).as_second());
-        spans(wanted).iter().map(|span| (since(span.from), since(span.to), span.keys.len())).collect()
+        spans(expected).iter().map(|span| (since(span.from), since(span.to), span.keys.len())).collect()
     }
 
     #[test]
@@ -203,19 +203,19 @@ mod tests {
         rows: u32,
         per_page: u32,
         reports_pages: bool,
-        asked: RefCell<Vec<u32>>,
+        requested: RefCell<Vec<u32>>,
         in_flight: Cell<usize>,
         most_in_flight: Cell<usize>,
     }
 
     impl Book {
         fn of(rows: u32, per_page: u32, reports_pages: bool) -> Self {
-            let (asked, in_flight, most_in_flight) = Default::default();
-            Self { rows, per_page, reports_pages, asked, in_flight, most_in_flight }
+            let (requested, in_flight, most_in_flight) = Default::default();
+            Self { rows, per_page, reports_pages, requested, in_flight, most_in_flight }
         }
 
         async fn page(&self, request: ListRequest) -> Result<UpstreamPage<u32>, AcquirerError> {
-            self.asked.borrow_mut().push(request.page);
+            self.requested.borrow_mut().push(request.page);
             self.in_flight.set(self.in_flight.get() + 1);
             self.most_in_flight.set(self.most_in_flight.get().max(self.in_flight.get()));
             tokio::task::yield_now().await;
@@ -227,12 +227,12 @@ mod tests {
             Ok(UpstreamPage { pages, ..UpstreamPage::new((first..end).collect(), next) })
         }
 
-        /// Reads the rows `wanted`. Returns the number of rows that were found.
-        async fn read(&self, wanted: impl Iterator<Item = u32>) -> usize {
+        /// Reads the rows `expected`. Returns the number of rows that were found.
+        async fn read(&self, expected: impl Iterator<Item = u32>) -> usize {
             let name = AcquirerName::parse("main").unwrap();
-            let wanted = wanted.map(|key| Wanted { key, at: at(0) }).collect();
+            let expected = expected.map(|key| ExpectedRow { key, at: at(0) }).collect();
             let limits = UpstreamLimits::default();
-            read_listed((&limits, &name), wanted, |request| self.page(request), |row| Some(*row)).await.len()
+            read_listed((&limits, &name), expected, |request| self.page(request), |row| Some(*row)).await.len()
         }
     }
 
@@ -248,9 +248,9 @@ mod tests {
         ] {
             let book = Book::of(rows, per_page, true);
             assert_eq!(book.read(0..rows).await, usize::try_from(rows).unwrap());
-            let mut asked = book.asked.borrow().clone();
-            asked.sort_unstable();
-            assert_eq!(asked, (0..requests).collect::<Vec<_>>());
+            let mut requested = book.requested.borrow().clone();
+            requested.sort_unstable();
+            assert_eq!(requested, (0..requests).collect::<Vec<_>>());
             assert_eq!(book.most_in_flight.get(), at_once, "{rows} rows of {per_page}");
         }
     }
@@ -259,7 +259,7 @@ mod tests {
     async fn pages_without_a_number_of_pages_are_read_in_order() {
         let book = Book::of(3_000, 100, false);
         assert_eq!(book.read(0..3_000).await, 3_000);
-        assert_eq!(*book.asked.borrow(), (0..30).collect::<Vec<_>>());
+        assert_eq!(*book.requested.borrow(), (0..30).collect::<Vec<_>>());
         assert_eq!(book.most_in_flight.get(), 1);
     }
 
@@ -267,14 +267,14 @@ mod tests {
     async fn first_page_with_all_rows_costs_one_request() {
         let book = Book::of(10_000, 1_000, true);
         assert_eq!(book.read(0..500).await, 500);
-        assert_eq!(*book.asked.borrow(), [0]);
+        assert_eq!(*book.requested.borrow(), [0]);
     }
 
     #[tokio::test]
     async fn wanted_rows_on_the_last_page_of_a_busy_second_are_found() {
         let book = Book::of(10_000, 1_000, true);
         assert_eq!(book.read(9_800..10_000).await, 200);
-        assert_eq!(book.asked.borrow().len(), 10);
+        assert_eq!(book.requested.borrow().len(), 10);
     }
 
     #[tokio::test]
@@ -282,24 +282,24 @@ mod tests {
         for reports_pages in [true, false] {
             let book = Book::of(1_000_000, 1_000, reports_pages);
             assert_eq!(book.read(2_000_000..2_000_008).await, 0);
-            assert_eq!(*book.asked.borrow(), [0, 1, 2], "{reports_pages}");
+            assert_eq!(*book.requested.borrow(), [0, 1, 2], "{reports_pages}");
         }
     }
 
     #[tokio::test]
     async fn pages_that_do_not_advance_are_read_once() {
         // Columns: the next page that each page gives, the pages that are read.
-        for (next, asked) in [([0, 0], vec![0]), ([1, 1], vec![0, 1]), ([1, 0], vec![0, 1])] {
+        for (next, requested) in [([0, 0], vec![0]), ([1, 1], vec![0, 1]), ([1, 0], vec![0, 1])] {
             let (reads, name) = (RefCell::new(Vec::new()), AcquirerName::parse("main").unwrap());
             let page = |request: ListRequest| {
                 reads.borrow_mut().push(request.page);
                 let next = next.get(usize::try_from(request.page).unwrap()).copied();
                 async move { Ok(UpstreamPage::new(Vec::new(), next)) }
             };
-            let wanted = (0..500).map(|key| Wanted { key, at: at(0) }).collect();
-            let found = read_listed((&UpstreamLimits::default(), &name), wanted, page, |row: &u32| Some(*row)).await;
+            let expected = (0..500).map(|key| ExpectedRow { key, at: at(0) }).collect();
+            let found = read_listed((&UpstreamLimits::default(), &name), expected, page, |row: &u32| Some(*row)).await;
             assert!(found.is_empty());
-            assert_eq!(*reads.borrow(), asked, "{next:?}");
+            assert_eq!(*reads.borrow(), requested, "{next:?}");
         }
     }
 
@@ -315,8 +315,8 @@ mod tests {
                 }
             }
         };
-        let wanted = (0..3_000).map(|key| Wanted { key, at: at(0) }).collect();
-        let listed = read_listed((&UpstreamLimits::default(), &name), wanted, page, |row| Some(*row)).await;
+        let expected = (0..3_000).map(|key| ExpectedRow { key, at: at(0) }).collect();
+        let listed = read_listed((&UpstreamLimits::default(), &name), expected, page, |row| Some(*row)).await;
         let missing: Vec<u32> = (0..3_000).filter(|row| !listed.contains_key(row)).collect();
         assert_eq!(missing, (1_000..2_000).collect::<Vec<_>>());
     }

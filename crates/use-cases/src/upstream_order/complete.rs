@@ -5,7 +5,7 @@ use cais_domain::ids::{Id, RequestId};
 use cais_ports::{ChangeSet, CommitError, IdempotencyRecord, Reservation, ReservationKey, ResponseKind, Write};
 use jiff::SignedDuration;
 
-use super::keyed::{KeyedResource, Opened, Standing};
+use super::keyed::{CreationState, KeyedResource, Opened};
 use crate::idempotency::{RequestLease, postpone, stored_response};
 use crate::ports::Ports;
 use crate::response::Response;
@@ -42,17 +42,17 @@ pub(super) enum Outcome {
 /// Sends the order of a resource in creation, and commits the outcome.
 pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation<T>) -> Result<Outcome, StoreError> {
     let Creation { mut resource, lease, earlier } = creation;
-    let reply = match resource.standing() {
-        Standing::Creating => Some(resource.send_upstream(ports, earlier, lease.until).await),
+    let reply = match resource.creation_state() {
+        CreationState::Creating => Some(resource.send_upstream(ports, earlier, lease.until).await),
         // A callback has made the resource visible, or another process has abandoned it. No request is needed.
-        Standing::Visible | Standing::Abandoned => None,
+        CreationState::Visible | CreationState::Abandoned => None,
     };
     for _ in 0..T::MAX_PASSES {
         let now = ports.clock.now();
-        let settled = match (&reply, resource.standing()) {
+        let settled = match (&reply, resource.creation_state()) {
             // Another process abandoned the resource, so its external id may have a new owner.
-            (None, Standing::Abandoned) => return Ok(Outcome::TakenOver),
-            (Some(reply), Standing::Abandoned) => {
+            (None, CreationState::Abandoned) => return Ok(Outcome::TakenOver),
+            (Some(reply), CreationState::Abandoned) => {
                 // `settle` raises an alert if the acquirer has the order although it was abandoned.
                 drop(resource.settle(ports, reply, now).await);
                 return Ok(Outcome::TakenOver);
@@ -65,17 +65,17 @@ pub(super) async fn complete<T: KeyedResource>(ports: &Ports, creation: Creation
             continue;
         };
         let is_step = !change.writes.is_empty();
-        let (outcome, idempotency) = match after.standing() {
-            Standing::Visible => {
+        let (outcome, idempotency) = match after.creation_state() {
+            CreationState::Visible => {
                 let response = Response::fresh(ResponseKind::Created, after.render(ports));
-                let answer = lease.answers(&response);
+                let answer = lease.answer(&response);
                 (Outcome::Answered(response), answer)
             }
-            Standing::Abandoned => {
+            CreationState::Abandoned => {
                 change.unreserve.extend(external_id_key(&after));
-                (Outcome::Abandoned, lease.releases())
+                (Outcome::Abandoned, lease.release())
             }
-            Standing::Creating => (Outcome::Unknown, lease.postpones(now)),
+            CreationState::Creating => (Outcome::Unknown, lease.postpone(now)),
         };
         change.idempotency = Some(idempotency);
         // Commit 2.
@@ -127,7 +127,7 @@ pub(super) async fn take_over<T: KeyedResource>(
     if earlier == EarlierRequests::None {
         change.reserve.extend(reservation(&resource));
     }
-    let (retake, lease) = RequestLease::taken_over(record, request, change.at);
+    let (retake, lease) = RequestLease::take_over(record, request, change.at);
     change.idempotency = Some(retake);
     ports.store.commit(change).await?;
     Ok(Creation { resource: resource.stored(), lease, earlier })
@@ -143,7 +143,7 @@ pub(crate) async fn resume<T: KeyedResource>(ports: &Ports, record: IdempotencyR
         return Ok(false);
     }
     let resource: T = load(ports, &record).await?;
-    if resource.standing() == Standing::Abandoned {
+    if resource.creation_state() == CreationState::Abandoned {
         return Ok(false);
     }
     let request = RequestId::new(ports.ids.next_uuid());

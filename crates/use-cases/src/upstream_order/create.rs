@@ -7,9 +7,11 @@ use cais_ports::{CommitError, IdempotencyRecord, ResponseKind};
 
 use super::complete::{Creation, Outcome, complete, external_id_key, load, reservation, take_over};
 use super::error::{CreateError, Precedence, precedence};
-use super::keyed::{CreateRequest, CreateTerms, KeyedResource, Opened, Standing, StoredRecord as _};
+use super::keyed::{CreateRequest, CreateTerms, CreationState, KeyedResource, Opened, StoredRecord as _};
 use crate::external_id_conflict::ExternalIdConflict;
-use crate::idempotency::{KeyInUse, ReplayDecision, Stored, answer_orphaned, keep_answer, remember, stored_response};
+use crate::idempotency::{
+    KeyInUse, ReplayDecision, Stored, answer_orphaned, store_existing_response, store_response, stored_response,
+};
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::{RETRY_AFTER_S, StoreError};
@@ -20,8 +22,8 @@ type Created<T> = Result<Response, CreateError<<T as CreateTerms>::Refusal>>;
 /// Creates a resource, replays the stored response, or resumes an unfinished creation.
 ///
 /// # Errors
-/// [`CreateError`]. The order of checks is: a known key, the refusals of the operation, the external id, the balance
-/// and the acquirer.
+/// [`CreateError`]. The order of checks is: a known key, the refusals of the operation, the external id, whether an
+/// acquirer is available, the balance, and whether the acquirer accepts the order.
 // The futures of rare paths are boxed, so that the future of the usual path stays small.
 pub(crate) async fn create<T: CreateTerms>(ports: &Ports, command: &CreateRequest<T>) -> Created<T> {
     let request = command.keyed();
@@ -39,12 +41,12 @@ pub(crate) async fn create<T: CreateTerms>(ports: &Ports, command: &CreateReques
         let (id, now) = (resource.id().to_string(), change.at);
         let name = external_id_key(&resource);
         change.reserve.extend(reservation(&resource));
-        change.idempotency = Some(request.takes(id.clone(), now));
+        change.idempotency = Some(request.new_open_record(id.clone(), now));
         // Commit 1. Conflicts are rare, so unique values are not read first: the error carries the owner of a taken
         // value.
         match ports.store.commit(change).await {
             Ok(_) => {
-                let lease = request.holding(now);
+                let lease = request.new_lease(now);
                 let creation = Creation { resource: resource.stored(), lease, earlier: EarlierRequests::None };
                 return finish::<T>(ports, creation).await;
             }
@@ -56,7 +58,7 @@ pub(crate) async fn create<T: CreateTerms>(ports: &Ports, command: &CreateReques
             }
             Err(CommitError::NotCovered { available, .. }) => {
                 let response = insufficient_balance(ports, request.request, resource.held()?, available);
-                return match keep_answer(ports, &request, &id, response).await? {
+                return match store_response(ports, &request, &id, response).await? {
                     Stored::Answered(answer) => Ok(answer),
                     // Another request with this key was committed in between.
                     Stored::Known(record) => Box::pin(repeat(ports, command, record, None)).await,
@@ -121,12 +123,12 @@ async fn existing<T: CreateTerms>(
     let found = T::Resource::find(ports, request.name.account, id).await.map_err(StoreError::from)?;
     let resource =
         found.ok_or_else(|| StoreError::Internal(format!("{owner} owns an external id but does not exist")))?;
-    match resource.standing() {
-        Standing::Creating => Err(CreateError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
-        Standing::Abandoned => Ok(None),
-        Standing::Visible => {
+    match resource.creation_state() {
+        CreationState::Creating => Err(CreateError::ExternalIdInProgress { retry_after_s: RETRY_AFTER_S }),
+        CreationState::Abandoned => Ok(None),
+        CreationState::Visible => {
             ExternalIdConflict::unless_same(owner, command.terms.compare(ports, &resource).await?)?;
-            remember(ports, &request, owner, resource.render(ports)).await.map(Some)
+            store_existing_response(ports, &request, owner, resource.render(ports)).await.map(Some)
         }
     }
 }
@@ -143,7 +145,7 @@ async fn repeat<T: CreateTerms>(
     refused: Option<CreateError<T::Refusal>>,
 ) -> Created<T> {
     let request = command.keyed();
-    let record = match request.repeats(record, ports.clock.now())? {
+    let record = match request.replay_decision(record, ports.clock.now())? {
         ReplayDecision::Answered(answer) => return Ok(answer),
         ReplayDecision::Orphaned(record) => record,
     };
@@ -154,12 +156,12 @@ async fn repeat<T: CreateTerms>(
     for _ in 0..T::Resource::MAX_PASSES {
         let resource: T::Resource = load(ports, &record).await?;
         let needed = resource.held()?;
-        let opened = match resource.standing() {
-            Standing::Creating | Standing::Visible => None,
-            Standing::Abandoned if !may_reopen => {
+        let opened = match resource.creation_state() {
+            CreationState::Creating | CreationState::Visible => None,
+            CreationState::Abandoned if !may_reopen => {
                 return named_or(ports, command, refused.unwrap_or(CreateError::AcquirerUnavailable)).await;
             }
-            Standing::Abandoned => match command.terms.reopen(ports, &command.account, resource.clone()).await {
+            CreationState::Abandoned => match command.terms.reopen(ports, &command.account, resource.clone()).await {
                 Ok(Some(opened)) => Some(opened),
                 Ok(None) => continue,
                 Err(reason) => return named_or(ports, command, reason).await,

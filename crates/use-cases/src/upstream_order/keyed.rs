@@ -54,7 +54,7 @@ pub(crate) async fn commit_update<T: StoredRecord>(ports: &Ports, record: T) -> 
 
 /// The progress of a resource's creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum CreationState {
     /// Commit 1 is made and commit 2 is not. Readers do not see the resource.
     Creating,
     /// No acquirer accepted the order. Readers do not see the resource, and its external id is free. Only a repeat by
@@ -79,7 +79,7 @@ pub(crate) enum NextStep<'a, T> {
     None,
 }
 
-impl Standing {
+impl CreationState {
     /// Returns the next step of a payout, refund or withdrawal. If the order is no longer in creation, another process
     /// has changed it from newer evidence. A reply without a record does not reverse that change.
     pub(crate) fn step<T>(self, result: &UpstreamResult<T>) -> NextStep<'_, T> {
@@ -109,7 +109,7 @@ pub(crate) trait KeyedResource: StoredRecord {
     const MAX_PASSES: usize = MAX_COMMIT_RETRIES;
 
     /// Returns the progress of the creation.
-    fn standing(&self) -> Standing;
+    fn creation_state(&self) -> CreationState;
 
     /// Returns the merchant's external id.
     fn external_id(&self) -> Option<&ExternalId>;
@@ -123,8 +123,8 @@ pub(crate) trait KeyedResource: StoredRecord {
     /// Returns the body of a response with the resource.
     fn render(&self, ports: &Ports) -> Vec<u8>;
 
-    /// Returns whether an acquirer is available now. Without an acquirer, a creation is not taken over, because the
-    /// process that takes over could not send the order.
+    /// Returns whether an acquirer is available now. Without an acquirer, a repeat does not take over a creation,
+    /// because the repeat could not send the order. A repeat that may not reopen the resource makes no such check.
     fn has_acquirer(_ports: &Ports) -> bool {
         true
     }
@@ -246,9 +246,9 @@ mod tests {
             (UpstreamResult::RefusedUnproven(reason()), NextStep::StayOpen, NextStep::None),
         ];
         for (result, in_creation, later) in table {
-            assert_eq!(Standing::Creating.step(&result), in_creation, "{result:?}");
-            for standing in [Standing::Abandoned, Standing::Visible] {
-                assert_eq!(standing.step(&result), later, "{result:?} {standing:?}");
+            assert_eq!(CreationState::Creating.step(&result), in_creation, "{result:?}");
+            for state in [CreationState::Abandoned, CreationState::Visible] {
+                assert_eq!(state.step(&result), later, "{result:?} {state:?}");
             }
         }
     }

@@ -21,7 +21,7 @@
 //! | after commit 1, after the request was sent, or after the reply came | a resource in creation, and an expired lease | `create` and `resume`: look the order up; if it is absent, send it with the same identifier |
 //! | after commit 2 | a visible resource and its response | a replay of the response; `poll` while the outcome is open |
 //!
-//! The next table shows the rules of `Standing::step` for orders in creation, and of `poll` for visible orders:
+//! The next table shows the rules of `CreationState::step` for orders in creation, and of `poll` for visible orders:
 //!
 //! | result of sending | payout, refund or withdrawal in creation | visible order with an open outcome, sent again by `poll` |
 //! |---|---|---|
@@ -69,7 +69,7 @@ pub(crate) use create::create;
 pub use error::CreateError;
 pub(crate) use error::{Precedence, Refusal};
 pub use keyed::CreateRequest;
-pub(crate) use keyed::{CreateTerms, KeyedResource, NextStep, Opened, Standing, StoredRecord, commit_update};
+pub(crate) use keyed::{CreateTerms, CreationState, KeyedResource, NextStep, Opened, StoredRecord, commit_update};
 pub(crate) use order::{Refreshed, Sent, SyncError, UpstreamOrder, accepted, checked, send_begun};
 pub use read::{FetchError, ResourceName};
 pub(crate) use read::{fetch, find, list};

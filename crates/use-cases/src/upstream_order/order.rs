@@ -13,7 +13,7 @@ use crate::store_error::StoreError;
 use crate::upstream_result::{EarlierRequests, Evidence, SendReply, UpstreamResult, decide};
 
 /// The reason why the outcome is open if the acquirer's record differs from the order.
-const ANOTHER: &str = "the acquirer has another order with this identifier";
+const OTHER_ORDER: &str = "the acquirer has another order with this identifier";
 
 /// The reason why a record could not be updated from its acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,8 +32,8 @@ pub(crate) enum SyncError {
 /// The last request of an order whose outcome is open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
-    /// The time of the last request.
-    pub at: Timestamp,
+    /// The time at which the last request was recorded.
+    pub recorded_at: Timestamp,
     /// The longest time that a request can be in transit. After this time it has arrived or never will.
     pub arrives_within: SignedDuration,
     /// `true` if the acquirer has shown the order before.
@@ -41,12 +41,12 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Returns the time until which the process that stored [`Sent::at`] may start its request. Half of
+    /// Returns the time until which the process that stored [`Sent::recorded_at`] may start its request. Half of
     /// [`Sent::arrives_within`] remains, so that the request has usually ended when another process may send the order
     /// again. If the clocks of two nodes differ, their requests can overlap. An overlap is harmless: an order is sent
     /// again only if its second execution has no effect ([`UpstreamOrder::IS_REPEATABLE`]).
     pub(crate) fn send_until(&self) -> Timestamp {
-        self.at.saturating_add(self.arrives_within / 2).unwrap_or(Timestamp::MAX)
+        self.recorded_at.saturating_add(self.arrives_within / 2).unwrap_or(Timestamp::MAX)
     }
 }
 
@@ -164,7 +164,7 @@ pub(crate) trait UpstreamOrder: StoredRecord {
 pub(crate) fn checked<O: UpstreamOrder>(order: &O, found: Option<O::Record>) -> Evidence<O::Record> {
     match found {
         Some(record) if order.agrees(&record) => Evidence::Found(record),
-        Some(_) => Evidence::Unreadable(ANOTHER.to_owned()),
+        Some(_) => Evidence::Unreadable(OTHER_ORDER.to_owned()),
         None => Evidence::Absent,
     }
 }
@@ -173,7 +173,7 @@ pub(crate) fn checked<O: UpstreamOrder>(order: &O, found: Option<O::Record>) -> 
 /// so the outcome is unknown.
 pub(crate) fn accepted<O: UpstreamOrder>(order: &O, reply: Result<O::Record, AcquirerError>) -> SendReply<O::Record> {
     match reply {
-        Ok(record) if !order.agrees(&record) => SendReply::Unknown(ANOTHER.to_owned()),
+        Ok(record) if !order.agrees(&record) => SendReply::Unknown(OTHER_ORDER.to_owned()),
         reply => reply.into(),
     }
 }

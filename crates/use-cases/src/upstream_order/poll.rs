@@ -119,7 +119,7 @@ async fn postpone<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<(), Store
 async fn send_again<O: UpstreamOrder>(ports: &Ports, order: O) -> Result<O, SyncError> {
     let now = ports.clock.now();
     let Some(last) = order.sent() else { return Ok(order) };
-    if !O::IS_REPEATABLE || now.duration_since(last.at) < last.arrives_within {
+    if !O::IS_REPEATABLE || now.duration_since(last.recorded_at) < last.arrives_within {
         return Err(SyncError::Unknown);
     }
     let acquirer = order.upstream(ports)?;

@@ -5,7 +5,7 @@ use cais_domain::ids::{AccountId, Id};
 use cais_ports::{Page, PageRequest, QueryError, alerts};
 use jiff::Timestamp;
 
-use super::keyed::{KeyedResource, Standing};
+use super::keyed::{CreationState, KeyedResource};
 use super::order::SyncError;
 use crate::ports::Ports;
 use crate::statement::ListError;
@@ -70,10 +70,12 @@ pub(crate) async fn find<T: KeyedResource>(
         }
     };
     let resource = T::find(ports, account, id).await.map_err(StoreError::from)?.ok_or(FetchError::NotFound)?;
-    match (resource.standing(), name) {
-        (Standing::Visible, _) => Ok(resource),
-        (Standing::Creating, ResourceName::External(_)) => Err(FetchError::InProgress { retry_after_s: RETRY_AFTER_S }),
-        (Standing::Creating | Standing::Abandoned, _) => Err(FetchError::NotFound),
+    match (resource.creation_state(), name) {
+        (CreationState::Visible, _) => Ok(resource),
+        (CreationState::Creating, ResourceName::External(_)) => {
+            Err(FetchError::InProgress { retry_after_s: RETRY_AFTER_S })
+        }
+        (CreationState::Creating | CreationState::Abandoned, _) => Err(FetchError::NotFound),
     }
 }
 
@@ -86,7 +88,7 @@ pub(crate) async fn list<T: KeyedResource>(
 ) -> Result<Page<T>, ListError> {
     if let Some(cursor) = page.starting_after {
         let known = T::find(ports, account, cursor).await.map_err(StoreError::from)?;
-        if known.is_none_or(|known| known.standing() != Standing::Visible) {
+        if known.is_none_or(|known| known.creation_state() != CreationState::Visible) {
             return Err(ListError::UnknownCursor);
         }
     }

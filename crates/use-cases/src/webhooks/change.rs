@@ -5,9 +5,9 @@ use cais_domain::merchant::account::{Account, NotPermitted};
 use cais_domain::merchant::webhook::{
     Endpoint, EndpointChange, EndpointError, EndpointState, EndpointStep, WebhookUrl,
 };
-use cais_ports::{ChangeSet, CommitError, Operator, UrlRefusal};
+use cais_ports::{Actor, ChangeSet, CommitError, UrlRefusal};
 
-use super::records::{audited, of, queue, stored, update, url_key, visible};
+use super::records::{audited, queue, reservation, stored, update, url_key, visible};
 use crate::ports::Ports;
 use crate::store_error::{MAX_COMMIT_RETRIES, StoreError};
 
@@ -40,23 +40,23 @@ pub async fn change(
     ports: &Ports,
     account: &Account,
     id: EndpointId,
-    asked: EndpointChange,
+    requested: EndpointChange,
 ) -> Result<Endpoint, ChangeEndpointError> {
-    run(ports, None, account, id, asked).await
+    run(ports, None, account, id, requested).await
 }
 
-/// Works like [`change`], for an operator in the dashboard. The change has a row in the audit log.
+/// Works like [`change`], for a user of the dashboard. The change has a row in the audit log.
 ///
 /// # Errors
 /// The errors of [`change`].
 pub async fn change_by(
     ports: &Ports,
-    operator: &Operator,
+    actor: &Actor,
     account: &Account,
     id: EndpointId,
-    asked: EndpointChange,
+    requested: EndpointChange,
 ) -> Result<Endpoint, ChangeEndpointError> {
-    run(ports, Some(operator), account, id, asked).await
+    run(ports, Some(actor), account, id, requested).await
 }
 
 /// Checks a new address for the endpoint. Writes nothing.
@@ -78,23 +78,23 @@ pub async fn check_url(
 
 async fn run(
     ports: &Ports,
-    operator: Option<&Operator>,
+    actor: Option<&Actor>,
     account: &Account,
     id: EndpointId,
-    asked: EndpointChange,
+    requested: EndpointChange,
 ) -> Result<Endpoint, ChangeEndpointError> {
     account.permit_write()?;
     let mut vetted: Option<WebhookUrl> = None;
     for _ in 0..MAX_COMMIT_RETRIES {
         let before = visible(ports, account.id, id).await?.ok_or(ChangeEndpointError::NotFound)?;
-        let Some((after, change)) = prepare(ports, operator, &before, asked.clone())? else { return Ok(before) };
+        let Some((after, change)) = prepare(ports, actor, &before, requested.clone())? else { return Ok(before) };
         let is_new = after.url != before.url || (after.is_active() && !before.is_active());
         if is_new && vetted.as_ref() != Some(&after.url) {
             ports.webhooks.vet(&after.url).await?;
             vetted = Some(after.url.clone());
         }
         if after.is_active() && before.state == EndpointState::Inactive {
-            ports.deliveries.forget_failures(queue(&after)).await.map_err(StoreError::from)?;
+            ports.deliveries.clear_failures(queue(&after)).await.map_err(StoreError::from)?;
         }
         match ports.store.commit(change).await {
             Ok(_) => return Ok(stored(after)),
@@ -109,15 +109,15 @@ async fn run(
     Err(StoreError::contended().into())
 }
 
-/// Returns the changed endpoint and the change set; `None` if nothing changes. If an `operator` makes the change, the
+/// Returns the changed endpoint and the change set; `None` if nothing changes. If an `actor` makes the change, the
 /// change set contains a row of the audit log.
 pub(crate) fn prepare(
     ports: &Ports,
-    operator: Option<&Operator>,
+    actor: Option<&Actor>,
     before: &Endpoint,
-    asked: EndpointChange,
+    requested: EndpointChange,
 ) -> Result<Option<(Endpoint, ChangeSet)>, ChangeEndpointError> {
-    let after = match before.clone().change(asked) {
+    let after = match before.clone().change(requested) {
         Ok(EndpointStep::Taken(after)) => *after,
         Ok(EndpointStep::AlreadyTaken(_)) => return Ok(None),
         Err(EndpointError::Deleted) => return Err(ChangeEndpointError::NotFound),
@@ -125,10 +125,10 @@ pub(crate) fn prepare(
     let at = ports.clock.now();
     let mut change = update(&after, at);
     if after.url != before.url {
-        change.reserve.push(of(&after, url_key(after.account, &after.url)));
+        change.reserve.push(reservation(&after, url_key(after.account, &after.url)));
         change.unreserve.push(url_key(before.account, &before.url));
     }
-    let row = |operator| audited(ports, (operator, "webhook_endpoint.change"), Some(before), &after, at);
-    change.writes.extend(operator.map(row));
+    let row = |actor| audited(ports, (actor, "webhook_endpoint.change"), Some(before), &after, at);
+    change.writes.extend(actor.map(row));
     Ok(Some((after, change)))
 }

@@ -5,9 +5,9 @@ use cais_domain::ids::{AccountId, EndpointId};
 use cais_domain::merchant::account::{Account, NotPermitted};
 use cais_domain::merchant::webhook::{Endpoint, MAX_ENDPOINTS, NewEndpoint, Subscription, WebhookUrl};
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, CommitError, Operator, PageRequest, ReservationKey, SigningSecret, UrlRefusal, Write};
+use cais_ports::{Actor, ChangeSet, CommitError, PageRequest, ReservationKey, SigningSecret, UrlRefusal, Write};
 
-use super::records::{audited, new_secret, of, slot_key, stored, url_key};
+use super::records::{audited, new_secret, reservation, slot_key, stored, url_key};
 use crate::ports::Ports;
 use crate::store_error::StoreError;
 
@@ -50,49 +50,49 @@ pub enum CreateEndpointError {
 pub async fn create(
     ports: &Ports,
     account: &Account,
-    asked: CreateEndpoint,
+    request: CreateEndpoint,
 ) -> Result<(Endpoint, SigningSecret), CreateEndpointError> {
-    run(ports, None, account, asked).await
+    run(ports, None, account, request).await
 }
 
-/// Works like [`create`], for an operator in the dashboard. The creation has a row in the audit log.
+/// Works like [`create`], for a user of the dashboard. The creation has a row in the audit log.
 ///
 /// # Errors
 /// The errors of [`create`].
 pub async fn create_by(
     ports: &Ports,
-    operator: &Operator,
+    actor: &Actor,
     account: &Account,
-    asked: CreateEndpoint,
+    request: CreateEndpoint,
 ) -> Result<(Endpoint, SigningSecret), CreateEndpointError> {
-    run(ports, Some(operator), account, asked).await
+    run(ports, Some(actor), account, request).await
 }
 
 async fn run(
     ports: &Ports,
-    operator: Option<&Operator>,
+    actor: Option<&Actor>,
     account: &Account,
-    asked: CreateEndpoint,
+    request: CreateEndpoint,
 ) -> Result<(Endpoint, SigningSecret), CreateEndpointError> {
     account.permit_write()?;
-    ports.webhooks.permits(&asked.url)?;
+    ports.webhooks.permits(&request.url)?;
     let slots = free_slots(ports, account.id).await?;
     if slots.is_empty() {
-        return Err(nothing_left(ports, account.id, &asked.url).await?);
+        return Err(nothing_left(ports, account.id, &request.url).await?);
     }
-    ports.webhooks.vet(&asked.url).await?;
+    ports.webhooks.vet(&request.url).await?;
     let id = EndpointId::new(ports.ids.next_uuid());
     let secret = new_secret(ports);
     let sealed = ports.secret_cipher.encrypt(&id.to_string(), &secret).map_err(StoreError::from)?;
-    let CreateEndpoint { url, subscription, description } = asked;
+    let CreateEndpoint { url, subscription, description } = request;
     let new = NewEndpoint { id, url, subscription, description, secret: sealed };
     let now = ports.clock.now();
     // The commit reserves a slot, so that concurrent requests cannot exceed the limit.
     for slot in slots {
         let endpoint = Endpoint::new(account.id, slot, new.clone(), now);
         let mut change = first_commit(&endpoint);
-        let row = |operator| audited(ports, (operator, "webhook_endpoint.create"), None, &endpoint, now);
-        change.writes.extend(operator.map(row));
+        let row = |actor| audited(ports, (actor, "webhook_endpoint.create"), None, &endpoint, now);
+        change.writes.extend(actor.map(row));
         match ports.store.commit(change).await {
             Ok(_) => return Ok((stored(endpoint), secret)),
             // A concurrent request reserved the slot first.
@@ -122,8 +122,8 @@ async fn free_slots(ports: &Ports, account: AccountId) -> Result<Vec<u8>, StoreE
 
 fn first_commit(endpoint: &Endpoint) -> ChangeSet {
     let mut change = ChangeSet::new(endpoint.created_at);
-    change.reserve.push(of(endpoint, url_key(endpoint.account, &endpoint.url)));
-    change.reserve.push(of(endpoint, slot_key(endpoint.account, endpoint.slot)));
+    change.reserve.push(reservation(endpoint, url_key(endpoint.account, &endpoint.url)));
+    change.reserve.push(reservation(endpoint, slot_key(endpoint.account, endpoint.slot)));
     change.writes.push(Write::insert(endpoint.clone()));
     change
 }

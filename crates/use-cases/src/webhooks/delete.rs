@@ -3,7 +3,7 @@
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::EndpointStep;
-use cais_ports::Operator;
+use cais_ports::Actor;
 
 use super::error::WriteEndpointError;
 use super::records::{audited, slot_key, update, url_key, visible};
@@ -18,22 +18,22 @@ pub async fn delete(ports: &Ports, account: &Account, id: EndpointId) -> Result<
     run(ports, None, account, id).await
 }
 
-/// Works like [`delete`], for an operator in the dashboard. The deletion has a row in the audit log.
+/// Works like [`delete`], for a user of the dashboard. The deletion has a row in the audit log.
 ///
 /// # Errors
 /// The errors of [`delete`].
 pub async fn delete_by(
     ports: &Ports,
-    operator: &Operator,
+    actor: &Actor,
     account: &Account,
     id: EndpointId,
 ) -> Result<(), WriteEndpointError> {
-    run(ports, Some(operator), account, id).await
+    run(ports, Some(actor), account, id).await
 }
 
 async fn run(
     ports: &Ports,
-    operator: Option<&Operator>,
+    actor: Option<&Actor>,
     account: &Account,
     id: EndpointId,
 ) -> Result<(), WriteEndpointError> {
@@ -45,8 +45,8 @@ async fn run(
         let mut change = update(&gone, now);
         change.unreserve.push(url_key(gone.account, &gone.url));
         change.unreserve.push(slot_key(gone.account, gone.slot));
-        let row = |operator| audited(ports, (operator, "webhook_endpoint.delete"), Some(&endpoint), &gone, now);
-        change.writes.extend(operator.map(row));
+        let row = |actor| audited(ports, (actor, "webhook_endpoint.delete"), Some(&endpoint), &gone, now);
+        change.writes.extend(actor.map(row));
         if commit_unless_stale(ports, change).await? {
             return Ok(());
         }

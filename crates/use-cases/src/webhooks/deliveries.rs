@@ -7,7 +7,7 @@ use cais_domain::merchant::webhook::{DeliveryStatus, Endpoint};
 use cais_ports::{Delivery, NewDelivery, Page, PageRequest};
 
 use super::error::SendAgainError;
-use super::records::{put, queue, visible};
+use super::records::{queue, queue_requested, visible};
 use super::test;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
@@ -66,7 +66,7 @@ pub async fn resend(
         return Err(SendAgainError::Cancelled);
     }
     let again = again(ports, &endpoint, &delivery).await?;
-    put(ports, vec![again]).await?;
+    queue_requested(ports, vec![again]).await?;
     read(ports, &endpoint, id).await
 }
 

@@ -2,7 +2,7 @@
 
 use cais_domain::ids::{AccountId, DeliveryId, EndpointId};
 use cais_domain::merchant::webhook::{Endpoint, MAX_WAITING_REQUESTS, WebhookUrl};
-use cais_ports::{ChangeSet, EndpointQueue, NewDelivery, Operator, Reservation, ReservationKey, SigningSecret, Write};
+use cais_ports::{Actor, ChangeSet, EndpointQueue, NewDelivery, Reservation, ReservationKey, SigningSecret, Write};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
@@ -28,7 +28,7 @@ pub(super) fn stored(endpoint: Endpoint) -> Endpoint {
 }
 
 /// Returns a reservation of `key` for the endpoint.
-pub(super) fn of(endpoint: &Endpoint, key: ReservationKey) -> Reservation {
+pub(super) fn reservation(endpoint: &Endpoint, key: ReservationKey) -> Reservation {
     Reservation { key, account: endpoint.account, owner: endpoint.id.to_string() }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn of(endpoint: &Endpoint, key: ReservationKey) -> Reservation {
 /// endpoint. If the change deletes the endpoint, the row has no state after the change.
 pub(super) fn audited(
     ports: &Ports,
-    (operator, action): (&Operator, &'static str),
+    (actor, action): (&Actor, &'static str),
     before: Option<&Endpoint>,
     after: &Endpoint,
     at: Timestamp,
@@ -44,7 +44,7 @@ pub(super) fn audited(
     let json = |endpoint: &Endpoint| ports.representation.endpoint(endpoint);
     let (before, after_json) = (before.map(json), after.is_visible().then(|| json(after)));
     let (subject, account) = (after.id.to_string(), Some(after.account));
-    audit::record(ports, operator, at, AuditedChange { action, subject, account, before, after: after_json })
+    audit::record(ports, actor, at, AuditedChange { action, subject, account, before, after: after_json })
 }
 
 pub(super) fn url_key(account: AccountId, url: &WebhookUrl) -> ReservationKey {
@@ -64,7 +64,7 @@ pub(super) fn new_secret(ports: &Ports) -> SigningSecret {
 
 /// Queues the test deliveries or resends. If more than [`MAX_WAITING_REQUESTS`] would wait for one endpoint, queues
 /// none of them and returns [`SendAgainError::TooMany`].
-pub(super) async fn put(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, SendAgainError> {
+pub(super) async fn queue_requested(ports: &Ports, new: Vec<NewDelivery>) -> Result<Vec<DeliveryId>, SendAgainError> {
     let put = ports.deliveries.put(new, Some(MAX_WAITING_REQUESTS)).await.map_err(StoreError::from)?;
     put.ok_or(SendAgainError::TooMany)
 }

@@ -34,18 +34,18 @@ pub async fn resend_event(ports: &Ports, account: &Account, event: EventId) -> R
     if new.is_empty() {
         return Err(SendAgainError::NoReceiver);
     }
-    let put = records::put(ports, new).await?;
+    let queued = records::queue_requested(ports, new).await?;
     let after = ports.queries.list_deliveries_of_event(account.id, event.id).await.map_err(StoreError::from)?;
-    Ok(after.into_iter().filter(|delivery| put.contains(&delivery.id)).collect())
+    Ok(after.into_iter().filter(|delivery| queued.contains(&delivery.id)).collect())
 }
 
 fn receives(endpoint: &Endpoint, event: &StoredEvent, before: &[Delivery]) -> bool {
     let had = before.iter().find(|delivery| delivery.endpoint == endpoint.id);
-    let wants = had.map_or_else(
+    let is_recipient = had.map_or_else(
         || endpoint.subscription.includes(event.kind),
         |delivery| delivery.status != DeliveryStatus::Cancelled,
     );
-    endpoint.is_active() && wants
+    endpoint.is_active() && is_recipient
 }
 
 fn delivery(endpoint: &Endpoint, event: &StoredEvent, id: DeliveryId, at: Timestamp) -> NewDelivery {

@@ -4,7 +4,7 @@
 use cais_domain::ids::EndpointId;
 use cais_domain::merchant::account::Account;
 use cais_domain::merchant::webhook::{Endpoint, EndpointError, EndpointStep};
-use cais_ports::{ChangeSet, Operator, SigningSecret};
+use cais_ports::{Actor, ChangeSet, SigningSecret};
 
 use super::error::WriteEndpointError;
 use super::records::{audited, new_secret, stored, update, visible};
@@ -35,10 +35,10 @@ pub async fn rotate(
 }
 
 /// Prepares a rotation. Returns the endpoint as it will be stored, its new secret, and the change set to commit. If an
-/// `operator` makes the change, the change set contains a row of the audit log.
+/// `actor` makes the change, the change set contains a row of the audit log.
 pub(crate) fn prepare(
     ports: &Ports,
-    operator: Option<&Operator>,
+    actor: Option<&Actor>,
     endpoint: &Endpoint,
     grace_s: u32,
 ) -> Result<((Endpoint, SigningSecret), ChangeSet), WriteEndpointError> {
@@ -49,7 +49,7 @@ pub(crate) fn prepare(
         Err(EndpointError::Deleted) => return Err(WriteEndpointError::NotFound),
     };
     let mut change = update(&rotated, now);
-    let row = |operator| audited(ports, (operator, "webhook_endpoint.rotate_secret"), Some(endpoint), &rotated, now);
-    change.writes.extend(operator.map(row));
+    let row = |actor| audited(ports, (actor, "webhook_endpoint.rotate_secret"), Some(endpoint), &rotated, now);
+    change.writes.extend(actor.map(row));
     Ok(((stored(rotated), secret), change))
 }

@@ -8,7 +8,7 @@ use cais_ports::{Delivery, NewDelivery};
 use jiff::Timestamp;
 
 use super::error::SendAgainError;
-use super::records::{put, queue, visible};
+use super::records::{queue, queue_requested, visible};
 use crate::ports::Ports;
 
 /// Sends a test event to the endpoint. Its delivery is due at once and has only one attempt.
@@ -22,12 +22,12 @@ pub async fn test(ports: &Ports, account: &Account, id: EndpointId) -> Result<De
         return Err(SendAgainError::NotActive(endpoint.state.as_str()));
     }
     let now = ports.clock.now();
-    let asked = DeliveryId::new(ports.ids.next_uuid());
-    let new = delivery(&endpoint, asked, EventId::new(ports.ids.next_uuid()), now);
+    let new_id = DeliveryId::new(ports.ids.next_uuid());
+    let new = delivery(&endpoint, new_id, EventId::new(ports.ids.next_uuid()), now);
     let event = new.event;
-    let ids = put(ports, vec![new]).await?;
+    let ids = queue_requested(ports, vec![new]).await?;
     Ok(Delivery {
-        id: ids.first().copied().unwrap_or(asked),
+        id: ids.first().copied().unwrap_or(new_id),
         endpoint: id,
         event,
         kind: EventType::WebhookTest,

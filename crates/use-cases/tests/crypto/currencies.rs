@@ -3,14 +3,14 @@
 use cais_domain::crypto::Currency;
 use cais_use_cases::crypto::currencies::list;
 
-use crate::world::{sources, world};
+use crate::bed::{bed, sources};
 
 #[tokio::test]
 async fn currencies_show_their_live_minimums() {
-    let world = world();
-    world.processor.state().minimum = Some("31.4");
-    world.processor.state().usdt_per_coin = Some("2");
-    let listed = list(&world.ports, sources(&world), &world.account).await.unwrap();
+    let bed = bed();
+    bed.processor.state().minimum = Some("31.4");
+    bed.processor.state().usdt_per_coin = Some("2");
+    let listed = list(&bed.ports, sources(&bed), &bed.account).await.unwrap();
     assert_eq!(listed.iter().map(|one| one.currency).collect::<Vec<_>>(), Currency::ALL);
     let texts = |currency| {
         let one = listed.iter().find(|one| one.currency == currency).unwrap();
@@ -29,14 +29,14 @@ async fn currencies_show_their_live_minimums() {
 
 #[tokio::test]
 async fn currency_without_a_price_is_shown_as_unavailable() {
-    let world = world();
-    world.processor.state().minimum = Some("1");
-    world.processor.state().usdt_per_coin = None;
-    let listed = list(&world.ports, sources(&world), &world.account).await.unwrap();
+    let bed = bed();
+    bed.processor.state().minimum = Some("1");
+    bed.processor.state().usdt_per_coin = None;
+    let listed = list(&bed.ports, sources(&bed), &bed.account).await.unwrap();
     for one in listed {
         let (has_deposit, has_withdrawal) = (one.deposit.is_some(), one.withdrawal.is_some());
         assert_eq!((has_deposit, has_withdrawal), (one.currency.is_usdt(), one.currency.is_usdt()), "{}", one.currency);
     }
-    world.processor.state().brl_per_usd = None;
-    assert!(list(&world.ports, sources(&world), &world.account).await.is_err());
+    bed.processor.state().brl_per_usd = None;
+    assert!(list(&bed.ports, sources(&bed), &bed.account).await.is_err());
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod bed;
 mod currencies;
 mod quotes;
 mod rates;
-mod world;

@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod bed;
 mod callbacks;
 mod creating;
 mod paying;
 mod reconciling;
 mod reviewing;
-mod world;

@@ -2,12 +2,12 @@
 
 use cais_ports::{ResponseKind, Store as _};
 use cais_testkit::builders::{an_account, steps};
-use cais_testkit::psp::{OrderKind, Sending};
+use cais_testkit::psp::{OrderKind, OrderReply};
 use cais_use_cases::Response;
 use cais_use_cases::charges::create::{CreateChargeError, create};
 use cais_use_cases::external_id_conflict::ExternalIdConflict;
 
-use crate::world::{World, id_of, named, reais, ten_reais};
+use crate::bed::{TestBed, id_of, named, reais, ten_reais};
 
 /// Returns the refusal of a charge whose external id belongs to `first`.
 fn another_amount(first: &Response) -> CreateChargeError {
@@ -16,82 +16,82 @@ fn another_amount(first: &Response) -> CreateChargeError {
 
 #[tokio::test]
 async fn known_external_id_with_same_amount_returns_original() {
-    let world = World::new().await;
-    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    let bed = TestBed::new().await;
+    let first = bed.create("a", named("order-1", ten_reais())).await.unwrap();
+    let again = bed.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.kind, again.replay_of), (ResponseKind::Existing, None));
     assert_eq!(id_of(&again), id_of(&first));
-    assert_eq!((world.psp.ordered(OrderKind::Charge), world.psp.charges().len()), (1, 1));
+    assert_eq!((bed.psp.ordered(OrderKind::Charge), bed.psp.charges().len()), (1, 1));
 
     // From now on this response belongs to the second key too, in every later state of the charge.
-    let charge = world.only_charge();
-    world.psp.pay(&charge.txid, 1_000);
-    world.read(charge.id).await.unwrap();
-    let replayed = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    let charge = bed.only_charge();
+    bed.psp.pay(&charge.txid, 1_000);
+    bed.read(charge.id).await.unwrap();
+    let replayed = bed.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((replayed.kind, &replayed.body), (ResponseKind::Existing, &again.body));
     assert!(replayed.replay_of.is_some());
-    let third = world.create("c", named("order-1", ten_reais())).await.unwrap();
+    let third = bed.create("c", named("order-1", ten_reais())).await.unwrap();
     assert_eq!(third.kind, ResponseKind::Existing);
     assert_ne!(third.body, again.body, "a new key sees the charge as it is");
 }
 
 #[tokio::test]
 async fn external_id_conflict_compares_only_the_amount() {
-    let world = World::new().await;
-    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let bed = TestBed::new().await;
+    let first = bed.create("a", named("order-1", ten_reais())).await.unwrap();
     let mut terms = named("order-1", ten_reais());
     terms.expires_in_s = 60;
-    assert_eq!(world.create("b", terms).await.unwrap().kind, ResponseKind::Existing);
-    let other = world.create("c", named("order-1", reais(11))).await;
+    assert_eq!(bed.create("b", terms).await.unwrap().kind, ResponseKind::Existing);
+    let other = bed.create("c", named("order-1", reais(11))).await;
     assert_eq!(other, Err(another_amount(&first)));
     // A refusal is not stored: the same key may be used with another external id.
-    assert_eq!(world.create("c", named("order-2", reais(11))).await.unwrap().kind, ResponseKind::Created);
+    assert_eq!(bed.create("c", named("order-2", reais(11))).await.unwrap().kind, ResponseKind::Created);
 }
 
 #[tokio::test]
 async fn original_is_returned_without_acquirer() {
-    let world = World::new().await;
-    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
-    world.psp.set_resting(true);
-    let again = world.create("b", named("order-1", ten_reais())).await.unwrap();
+    let bed = TestBed::new().await;
+    let first = bed.create("a", named("order-1", ten_reais())).await.unwrap();
+    bed.psp.set_breaker_open(true);
+    let again = bed.create("b", named("order-1", ten_reais())).await.unwrap();
     assert_eq!((again.kind, id_of(&again)), (ResponseKind::Existing, id_of(&first)));
-    let other = world.create("c", named("order-1", reais(11))).await;
+    let other = bed.create("c", named("order-1", reais(11))).await;
     assert_eq!(other, Err(another_amount(&first)));
 }
 
 #[tokio::test]
 async fn external_id_of_unfinished_charge_is_in_progress() {
-    let world = World::new().await;
-    world.psp.set_all(Sending::Silent);
-    world.create("a", named("order-1", ten_reais())).await.unwrap_err();
+    let bed = TestBed::new().await;
+    bed.psp.set_all(OrderReply::Silent);
+    bed.create("a", named("order-1", ten_reais())).await.unwrap_err();
     for amount in [10, 11] {
-        let other = world.create("b", named("order-1", reais(amount))).await;
+        let other = bed.create("b", named("order-1", reais(amount))).await;
         assert!(
             matches!(other, Err(CreateChargeError::ExternalIdInProgress { retry_after_s: 1.. })),
             "{amount}: {other:?}"
         );
     }
-    assert_eq!(world.psp.ordered(OrderKind::Charge), 1);
+    assert_eq!(bed.psp.ordered(OrderKind::Charge), 1);
 }
 
 #[tokio::test]
 async fn external_ids_of_accounts_are_independent() {
-    let world = World::new().await;
-    let first = world.create("a", named("order-1", ten_reais())).await.unwrap();
+    let bed = TestBed::new().await;
+    let first = bed.create("a", named("order-1", ten_reais())).await.unwrap();
     let other = an_account();
-    world.store.commit(steps::open_account(&other)).await.unwrap();
-    let mut command = world.command("a", named("order-1", reais(11)));
+    bed.store.commit(steps::open_account(&other)).await.unwrap();
+    let mut command = bed.command("a", named("order-1", reais(11)));
     command.account = other;
-    let second = create(&world.ports, command).await.unwrap();
+    let second = create(&bed.ports, command).await.unwrap();
     assert_eq!(second.kind, ResponseKind::Created);
     assert_ne!(id_of(&first), id_of(&second));
 }
 
 #[tokio::test]
 async fn concurrent_keys_with_one_external_id_create_one_charge() {
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     let calls = (0..32).map(|call| {
-        let (ports, command) = (world.ports.clone(), world.command(&call.to_string(), named("order-1", ten_reais())));
+        let (ports, command) = (bed.ports.clone(), bed.command(&call.to_string(), named("order-1", ten_reais())));
         tokio::spawn(async move { create(&ports, command).await })
     });
     let mut made = 0;
@@ -102,8 +102,8 @@ async fn concurrent_keys_with_one_external_id_create_one_charge() {
             Err(error) => assert!(matches!(error, CreateChargeError::ExternalIdInProgress { .. }), "{error}"),
         }
     }
-    assert_eq!((made, world.psp.charges().len()), (1, 1));
-    let named = world.create("31", named("order-1", ten_reais())).await.unwrap();
+    assert_eq!((made, bed.psp.charges().len()), (1, 1));
+    let named = bed.create("31", named("order-1", ten_reais())).await.unwrap();
     assert!(matches!(named.kind, ResponseKind::Created | ResponseKind::Existing), "{:?}", named.kind);
-    world.check().await;
+    bed.check().await;
 }

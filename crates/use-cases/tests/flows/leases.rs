@@ -11,7 +11,7 @@ use cais_testkit::FakeAcquirers;
 use cais_use_cases::charges::create::create;
 use tokio::sync::Semaphore;
 
-use crate::world::{PAST_LEASE, World, id_of, ten_reais};
+use crate::bed::{PAST_LEASE, TestBed, id_of, ten_reais};
 
 /// Acquirers whose reply to a creation waits for the test.
 pub struct SlowReply {
@@ -23,8 +23,8 @@ pub struct SlowReply {
 }
 
 impl SlowReply {
-    pub fn new(world: &World) -> Arc<Self> {
-        let behind = Arc::new(FakeAcquirers::new(std::slice::from_ref(&world.psp)));
+    pub fn new(bed: &TestBed) -> Arc<Self> {
+        let behind = Arc::new(FakeAcquirers::new(std::slice::from_ref(&bed.psp)));
         Arc::new(Self { behind, done: Semaphore::new(0), let_through: Semaphore::new(0) })
     }
 }
@@ -70,43 +70,43 @@ impl Acquirers for SlowReply {
 
 #[tokio::test]
 async fn slow_holder_gets_response_of_new_holder() {
-    let world = World::new().await;
-    let slow = SlowReply::new(&world);
-    let ports = world.asking(slow.clone());
-    let command = world.command("a", ten_reais());
+    let bed = TestBed::new().await;
+    let slow = SlowReply::new(&bed);
+    let ports = bed.ports_with(slow.clone());
+    let command = bed.command("a", ten_reais());
     let zombie = tokio::spawn(async move { create(&ports, command).await });
     slow.done.acquire().await.unwrap().forget();
 
-    world.clock.advance(PAST_LEASE);
-    let answer = world.create("a", ten_reais()).await.unwrap();
+    bed.clock.advance(PAST_LEASE);
+    let answer = bed.create("a", ten_reais()).await.unwrap();
     assert_eq!(answer.replay_of, None);
     slow.let_through.add_permits(1);
     let late = zombie.await.unwrap().unwrap();
 
     assert_eq!(late.body, answer.body);
     assert!(late.replay_of.is_some(), "the late process replays the stored response");
-    let charge = world.only_charge();
+    let charge = bed.only_charge();
     assert_eq!((charge.id, charge.state.status()), (id_of(&answer), ChargeStatus::Pending));
-    assert_eq!(world.psp.charges().len(), 1);
-    let records = world.store.idempotency_records();
+    assert_eq!(bed.psp.charges().len(), 1);
+    let records = bed.store.idempotency_records();
     assert_eq!(records.len(), 1);
     assert_eq!(records[0].fence, 2);
     assert_eq!(records[0].answer.as_ref().map(|answer| answer.body.clone()), Some(answer.body));
-    world.check().await;
+    bed.check().await;
 }
 
 #[tokio::test]
 async fn concurrent_takeovers_leave_one_holder() {
-    let world = World::new().await;
-    world.store.crash_at(1, cais_testkit::Crash::After);
-    world.create("a", ten_reais()).await.unwrap_err();
-    world.clock.advance(PAST_LEASE);
+    let bed = TestBed::new().await;
+    bed.store.crash_at(1, cais_testkit::Crash::After);
+    bed.create("a", ten_reais()).await.unwrap_err();
+    bed.clock.advance(PAST_LEASE);
 
-    let calls = (0..16).map(|_| world.create("a", ten_reais()));
+    let calls = (0..16).map(|_| bed.create("a", ten_reais()));
     let answers = futures_util::future::join_all(calls).await;
     let fresh = answers.iter().flatten().filter(|answer| answer.replay_of.is_none()).count();
     assert_eq!(fresh, 1, "{answers:?}");
-    assert_eq!(world.psp.charges().len(), 1);
-    let id = world.only_charge().id;
+    assert_eq!(bed.psp.charges().len(), 1);
+    let id = bed.only_charge().id;
     assert!(answers.iter().flatten().all(|answer| id_of(answer) == id));
 }

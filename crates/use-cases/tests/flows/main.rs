@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod bed;
 mod callbacks;
 mod cancel;
 mod crashes;
@@ -16,4 +17,3 @@ mod permits;
 mod postbacks;
 mod reads;
 mod repeats;
-mod world;

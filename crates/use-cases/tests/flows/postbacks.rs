@@ -13,9 +13,9 @@ use cais_use_cases::charges::create::{ChargeRefusal, CreateChargeError, NewCharg
 use cais_use_cases::webhooks::change::change;
 use cais_use_cases::webhooks::delete::delete;
 
-use crate::world::{World, id_of, named, reais, ten_reais};
+use crate::bed::{TestBed, id_of, named, reais, ten_reais};
 
-impl World {
+impl TestBed {
     /// Creates an endpoint of the account.
     async fn endpoint(&self, slot: u8, subscription: Subscription) -> Endpoint {
         let endpoint = Endpoint { subscription, ..an_endpoint(self.account.id, slot) };
@@ -56,63 +56,63 @@ fn stops() -> EndpointChange {
 
 #[tokio::test]
 async fn charge_stores_its_postback_endpoint() {
-    let world = World::new().await;
-    let endpoint = world.quiet(0).await;
-    let answer = world.create("a", to(&endpoint)).await.unwrap();
+    let bed = TestBed::new().await;
+    let endpoint = bed.quiet(0).await;
+    let answer = bed.create("a", to(&endpoint)).await.unwrap();
     let postback = Postback { endpoint: endpoint.id, url: endpoint.url };
-    assert_eq!(world.charge(id_of(&answer)).terms.postback, Some(postback));
-    let answer = world.create("b", ten_reais()).await.unwrap();
-    assert_eq!(world.charge(id_of(&answer)).terms.postback, None);
+    assert_eq!(bed.charge(id_of(&answer)).terms.postback, Some(postback));
+    let answer = bed.create("b", ten_reais()).await.unwrap();
+    assert_eq!(bed.charge(id_of(&answer)).terms.postback, None);
 }
 
 #[tokio::test]
 async fn postback_without_active_endpoint_is_refused() {
-    let world = World::new().await;
-    let (stopped, gone) = (world.quiet(0).await, world.quiet(1).await);
-    world.change(&stopped, stops()).await;
-    delete(&world.ports, &world.account, gone.id).await.unwrap();
+    let bed = TestBed::new().await;
+    let (stopped, gone) = (bed.quiet(0).await, bed.quiet(1).await);
+    bed.change(&stopped, stops()).await;
+    delete(&bed.ports, &bed.account, gone.id).await.unwrap();
     let inside = "https://inside.example/hook";
     let url = cais_domain::merchant::webhook::WebhookUrl::parse(inside).unwrap();
-    let forbidden = Endpoint { url, ..an_endpoint(world.account.id, 2) };
-    world.store.commit(steps::open_endpoint(&forbidden)).await.unwrap();
+    let forbidden = Endpoint { url, ..an_endpoint(bed.account.id, 2) };
+    bed.store.commit(steps::open_endpoint(&forbidden)).await.unwrap();
     let other = an_account();
-    world.store.commit(steps::open_account(&other)).await.unwrap();
+    bed.store.commit(steps::open_account(&other)).await.unwrap();
     let foreign = an_endpoint(other.id, 0);
-    world.store.commit(steps::open_endpoint(&foreign)).await.unwrap();
+    bed.store.commit(steps::open_endpoint(&foreign)).await.unwrap();
 
-    let commits = world.store.commits();
+    let commits = bed.store.commits();
     let urls = [stopped.url.as_str(), gone.url.as_str(), inside, foreign.url.as_str(), "", "no url at all", "http://"];
     for url in urls {
         let terms = NewCharge { postback_url: Some(url.to_owned()), ..ten_reais() };
         assert_eq!(
-            world.create("a", terms).await,
+            bed.create("a", terms).await,
             Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)),
             "{url}"
         );
     }
-    assert_eq!((world.store.commits(), world.psp.ordered(OrderKind::Charge)), (commits, 0));
+    assert_eq!((bed.store.commits(), bed.psp.ordered(OrderKind::Charge)), (commits, 0));
     // The endpoint is checked before the business rules.
-    let mut command = world.command("a", NewCharge { postback_url: Some(gone.url.to_string()), ..reais(10) });
+    let mut command = bed.command("a", NewCharge { postback_url: Some(gone.url.to_string()), ..reais(10) });
     command.account.limits = Limits { charge: Money::from_centavos(1), ..command.account.limits };
-    let refused = create(&world.ports, command).await;
+    let refused = create(&bed.ports, command).await;
     assert_eq!(refused, Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)));
 }
 
 #[tokio::test]
 async fn stored_response_is_replayed_without_endpoint() {
-    let world = World::new().await;
-    let endpoint = world.quiet(0).await;
-    let first = world.create("a", named("order-1", to(&endpoint))).await.unwrap();
-    delete(&world.ports, &world.account, endpoint.id).await.unwrap();
-    let repeat = world.create("a", named("order-1", to(&endpoint))).await.unwrap();
+    let bed = TestBed::new().await;
+    let endpoint = bed.quiet(0).await;
+    let first = bed.create("a", named("order-1", to(&endpoint))).await.unwrap();
+    delete(&bed.ports, &bed.account, endpoint.id).await.unwrap();
+    let repeat = bed.create("a", named("order-1", to(&endpoint))).await.unwrap();
     assert_eq!((repeat.kind, repeat.body), (ResponseKind::Created, first.body));
-    let by_name = world.create("b", named("order-1", to(&endpoint))).await.unwrap();
+    let by_name = bed.create("b", named("order-1", to(&endpoint))).await.unwrap();
     assert_eq!(
         (by_name.kind, id_of(&by_name)),
-        (ResponseKind::Existing, world.only_charge().id),
+        (ResponseKind::Existing, bed.only_charge().id),
         "the charge is found by its external id"
     );
-    let new = world.create("c", to(&endpoint)).await;
+    let new = bed.create("c", to(&endpoint)).await;
     assert_eq!(new, Err(CreateChargeError::Refused(ChargeRefusal::PostbackUrlNotRegistered)));
 }
 
@@ -147,67 +147,67 @@ async fn event_reaches_each_receiver_once_after_endpoint_change() {
         (Then::MovesAndASubscribedOneTakesItsAddress, true, true),
     ];
     for (then, receives, other_receives) in cases {
-        let world = World::new().await;
-        let (endpoint, other) = (world.quiet(0).await, world.quiet(1).await);
-        let answer = world.create("a", to(&endpoint)).await.unwrap();
-        let charge = world.charge(id_of(&answer));
+        let bed = TestBed::new().await;
+        let (endpoint, other) = (bed.quiet(0).await, bed.quiet(1).await);
+        let answer = bed.create("a", to(&endpoint)).await.unwrap();
+        let charge = bed.charge(id_of(&answer));
         let takes_over = EndpointChange { url: Some(endpoint.url.clone()), ..EndpointChange::default() };
         match then {
             Then::Nothing => {}
             Then::Subscribes => {
                 let all = EndpointChange { subscription: Some(Subscription::All), ..EndpointChange::default() };
-                world.change(&endpoint, all).await;
+                bed.change(&endpoint, all).await;
             }
-            Then::Moves => world.change(&endpoint, moves()).await,
-            Then::Stops => world.change(&endpoint, stops()).await,
+            Then::Moves => bed.change(&endpoint, moves()).await,
+            Then::Stops => bed.change(&endpoint, stops()).await,
             Then::StopsAndStarts => {
-                world.change(&endpoint, stops()).await;
+                bed.change(&endpoint, stops()).await;
                 let starts = EndpointChange { active: Some(true), ..EndpointChange::default() };
-                world.change(&endpoint, starts).await;
+                bed.change(&endpoint, starts).await;
             }
             Then::IsDisabled => {
                 let at = charge.created_at;
                 let step = endpoint.clone().disable(DisabledReason::Gone, at).unwrap();
-                world.store.commit(steps::move_endpoint(step, at)).await.unwrap();
+                bed.store.commit(steps::move_endpoint(step, at)).await.unwrap();
             }
-            Then::IsDeleted => delete(&world.ports, &world.account, endpoint.id).await.unwrap(),
+            Then::IsDeleted => delete(&bed.ports, &bed.account, endpoint.id).await.unwrap(),
             Then::IsDeletedAndRegisteredAgain => {
-                delete(&world.ports, &world.account, endpoint.id).await.unwrap();
-                world.change(&other, takes_over).await;
+                delete(&bed.ports, &bed.account, endpoint.id).await.unwrap();
+                bed.change(&other, takes_over).await;
             }
             Then::MovesAndAnotherTakesItsAddress => {
-                world.change(&endpoint, moves()).await;
-                world.change(&other, takes_over).await;
+                bed.change(&endpoint, moves()).await;
+                bed.change(&other, takes_over).await;
             }
             Then::MovesAndASubscribedOneTakesItsAddress => {
-                world.change(&endpoint, moves()).await;
+                bed.change(&endpoint, moves()).await;
                 let all = EndpointChange { subscription: Some(Subscription::All), ..takes_over };
-                world.change(&other, all).await;
+                bed.change(&other, all).await;
             }
         }
-        world.psp.pay(&charge.txid, 1_000);
-        world.read(charge.id).await.unwrap();
-        assert_eq!(world.event_types(), [EventType::ChargePaid], "{then:?}");
+        bed.psp.pay(&charge.txid, 1_000);
+        bed.read(charge.id).await.unwrap();
+        assert_eq!(bed.event_types(), [EventType::ChargePaid], "{then:?}");
         let mut expected: Vec<EndpointId> = Vec::new();
         expected.extend(receives.then_some(endpoint.id));
         expected.extend(other_receives.then_some(other.id));
-        assert_eq!(world.receivers().await, expected, "{then:?}");
+        assert_eq!(bed.receivers().await, expected, "{then:?}");
     }
 }
 
 #[tokio::test]
 async fn postback_gets_all_events_of_its_charge_only() {
-    let world = World::new().await;
-    let endpoint = world.quiet(0).await;
-    let answer = world.create("a", to(&endpoint)).await.unwrap();
-    let other = world.pending().await;
-    world.psp.pay(&other.txid, 1_000);
-    world.read(other.id).await.unwrap();
-    assert_eq!(world.receivers().await, []);
+    let bed = TestBed::new().await;
+    let endpoint = bed.quiet(0).await;
+    let answer = bed.create("a", to(&endpoint)).await.unwrap();
+    let other = bed.pending().await;
+    bed.psp.pay(&other.txid, 1_000);
+    bed.read(other.id).await.unwrap();
+    assert_eq!(bed.receivers().await, []);
     let id = id_of(&answer);
-    cais_use_cases::charges::cancel::cancel(&world.ports, &world.account, &cais_use_cases::charges::ChargeName::Id(id))
+    cais_use_cases::charges::cancel::cancel(&bed.ports, &bed.account, &cais_use_cases::charges::ChargeName::Id(id))
         .await
         .unwrap();
-    assert_eq!(world.event_types(), [EventType::ChargePaid, EventType::ChargeCancelled]);
-    assert_eq!(world.receivers().await, [endpoint.id]);
+    assert_eq!(bed.event_types(), [EventType::ChargePaid, EventType::ChargeCancelled]);
+    assert_eq!(bed.receivers().await, [endpoint.id]);
 }

@@ -5,81 +5,81 @@ use std::time::Duration;
 use cais_domain::charge::ChargeStatus;
 use cais_ports::PageRequest;
 use cais_testkit::builders::fresh;
-use cais_testkit::psp::{OrderKind, Sending};
+use cais_testkit::psp::{OrderKind, OrderReply};
 use cais_use_cases::SyncGate;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::charges::fetch::{FetchError, fetch};
 use cais_use_cases::charges::list::{ListError, list};
 
-use crate::world::World;
+use crate::bed::TestBed;
 
 #[tokio::test]
 async fn acquirer_is_read_once_per_second_and_charge() {
-    let world = World::new().await;
-    let (one, two) = (world.pending().await, world.pending().await);
+    let bed = TestBed::new().await;
+    let (one, two) = (bed.pending().await, bed.pending().await);
     let gate = SyncGate::new();
-    let read = async |id| fetch(&world.ports, &gate, world.account.id, &ChargeName::Id(id)).await.unwrap();
+    let read = async |id| fetch(&bed.ports, &gate, bed.account.id, &ChargeName::Id(id)).await.unwrap();
     for _ in 0..5 {
         read(one.id).await;
     }
-    assert_eq!(world.psp.finds(OrderKind::Charge), 1);
+    assert_eq!(bed.psp.finds(OrderKind::Charge), 1);
     read(two.id).await;
-    assert_eq!(world.psp.finds(OrderKind::Charge), 2, "each charge has its own second");
+    assert_eq!(bed.psp.finds(OrderKind::Charge), 2, "each charge has its own second");
 
-    world.psp.pay(&one.txid, 1_000);
-    world.clock.advance(Duration::from_millis(999));
+    bed.psp.pay(&one.txid, 1_000);
+    bed.clock.advance(Duration::from_millis(999));
     assert_eq!(read(one.id).await.state.status(), ChargeStatus::Pending);
-    world.clock.advance(Duration::from_millis(1));
+    bed.clock.advance(Duration::from_millis(1));
     assert_eq!(read(one.id).await.state.status(), ChargeStatus::Paid);
-    assert_eq!(world.psp.finds(OrderKind::Charge), 3);
-    world.clock.advance(Duration::from_secs(5));
+    assert_eq!(bed.psp.finds(OrderKind::Charge), 3);
+    bed.clock.advance(Duration::from_secs(5));
     read(one.id).await;
-    assert_eq!(world.psp.finds(OrderKind::Charge), 3, "a paid charge needs no read from the acquirer");
+    assert_eq!(bed.psp.finds(OrderKind::Charge), 3, "a paid charge needs no read from the acquirer");
 }
 
 #[tokio::test]
 async fn silent_acquirer_leaves_stored_state_in_response() {
-    let world = World::new().await;
-    let charge = world.pending().await;
-    for mood in [Sending::Down, Sending::Refuses, Sending::Silent] {
-        world.psp.set_all(mood);
-        assert_eq!(world.read(charge.id).await.as_ref(), Ok(&charge), "{mood:?}");
+    let bed = TestBed::new().await;
+    let charge = bed.pending().await;
+    for mood in [OrderReply::Down, OrderReply::Refuses, OrderReply::Silent] {
+        bed.psp.set_all(mood);
+        assert_eq!(bed.read(charge.id).await.as_ref(), Ok(&charge), "{mood:?}");
     }
 }
 
 #[tokio::test]
 async fn read_with_failed_store_is_unavailable() {
-    let world = World::new().await;
-    let charge = world.pending().await;
-    world.store.set_unreachable(true);
-    let read = world.read(charge.id).await;
+    let bed = TestBed::new().await;
+    let charge = bed.pending().await;
+    bed.store.set_unreachable(true);
+    let read = bed.read(charge.id).await;
     assert!(matches!(read, Err(FetchError::Unavailable { retry_after_s: 1.. })), "{read:?}");
 }
 
 #[tokio::test]
 async fn accounts_read_only_their_own_charges() {
-    let world = World::new().await;
-    let charge = world.pending().await;
-    let foreign = fetch(&world.ports, &SyncGate::new(), fresh(), &ChargeName::Id(charge.id)).await;
+    let bed = TestBed::new().await;
+    let charge = bed.pending().await;
+    let foreign = fetch(&bed.ports, &SyncGate::new(), fresh(), &ChargeName::Id(charge.id)).await;
     assert_eq!(foreign, Err(FetchError::NotFound));
     let page = PageRequest { limit: 1, starting_after: Some(charge.id) };
-    assert_eq!(list(&world.ports, fresh(), page).await, Err(ListError::UnknownCursor));
+    assert_eq!(list(&bed.ports, fresh(), page).await, Err(ListError::UnknownCursor));
 }
 
 #[tokio::test]
 async fn pages_stay_contiguous_while_charges_are_added() {
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     let mut made = Vec::new();
     for _ in 0..5 {
-        made.push(world.pending().await.id);
+        made.push(bed.pending().await.id);
     }
     let mut seen = Vec::new();
     let mut starting_after = None;
     loop {
-        let page = list(&world.ports, world.account.id, PageRequest { limit: 2, starting_after }).await.unwrap();
+        let page = list(&bed.ports, bed.account.id, PageRequest { limit: 2, starting_after }).await.unwrap();
         assert!(page.rows.len() <= 2);
         seen.extend(page.rows.iter().map(|charge| charge.id));
-        world.pending().await;
+        bed.pending().await;
         starting_after = seen.last().copied();
         if !page.has_more {
             break;
@@ -91,9 +91,9 @@ async fn pages_stay_contiguous_while_charges_are_added() {
 
 #[tokio::test]
 async fn abandoned_charge_is_not_a_cursor() {
-    let world = World::new().await;
-    world.psp.set_all(Sending::Refuses);
-    world.create("a", crate::world::ten_reais()).await.unwrap_err();
-    let page = PageRequest { limit: 1, starting_after: Some(world.only_charge().id) };
-    assert_eq!(list(&world.ports, world.account.id, page).await, Err(ListError::UnknownCursor));
+    let bed = TestBed::new().await;
+    bed.psp.set_all(OrderReply::Refuses);
+    bed.create("a", crate::bed::ten_reais()).await.unwrap_err();
+    let page = PageRequest { limit: 1, starting_after: Some(bed.only_charge().id) };
+    assert_eq!(list(&bed.ports, bed.account.id, page).await, Err(ListError::UnknownCursor));
 }

@@ -8,44 +8,44 @@ use cais_ports::{Clock as _, UpstreamInfractionStatus};
 use cais_testkit::Crash;
 use cais_use_cases::infractions::defend::DefendError;
 
-use crate::world::{A_WHILE, LONG, World};
+use crate::bed::{LONG, PAST_LAG, TestBed};
 
 #[tokio::test]
 async fn interrupted_defense_is_finished_by_worker() {
     for (commit, crash, handed) in
         [(1, Crash::Before, 0), (1, Crash::After, 0), (2, Crash::Before, 1), (2, Crash::After, 1)]
     {
-        let world = World::new().await;
-        world.disputed().await;
-        world.store.crash_at(commit, crash);
-        let answer = world.defend("Entregue.").await;
+        let bed = TestBed::new().await;
+        bed.disputed().await;
+        bed.store.crash_at(commit, crash);
+        let answer = bed.defend("Entregue.").await;
         assert!(matches!(answer, Err(DefendError::Store(_))), "{commit} {crash:?} {answer:?}");
-        assert_eq!(world.psp.defenses(), (handed, handed));
-        world.clock.advance(A_WHILE);
-        world.resume().await;
+        assert_eq!(bed.psp.defenses(), (handed, handed));
+        bed.clock.advance(PAST_LAG);
+        bed.resume().await;
         let begun = (commit, crash) != (1, Crash::Before);
         let status = if begun { InfractionStatus::UnderReview } else { InfractionStatus::Open };
-        assert_eq!(world.statuses(), [status], "{commit} {crash:?}");
-        assert_eq!(world.psp.defenses(), if begun { (1, 1) } else { (0, 0) });
-        assert!(world.defend("Entregue.").await.is_ok(), "the same again is a repeat");
-        assert_eq!((world.psp.defenses(), world.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
-        world.check().await;
+        assert_eq!(bed.statuses(), [status], "{commit} {crash:?}");
+        assert_eq!(bed.psp.defenses(), if begun { (1, 1) } else { (0, 0) });
+        assert!(bed.defend("Entregue.").await.is_ok(), "the same again is a repeat");
+        assert_eq!((bed.psp.defenses(), bed.statuses()), ((1, 1), vec![InfractionStatus::UnderReview]));
+        bed.check().await;
     }
 }
 
 #[tokio::test]
 async fn interrupted_withdrawal_is_finished_by_worker() {
     for crash in [Crash::Before, Crash::After] {
-        let world = World::new().await;
-        let (_, id) = world.disputed().await;
-        let now = world.clock.now();
-        world.psp.change(&id, |row| row.deadline_at = Some(now - Duration::from_secs(1)));
-        world.store.crash_at(2, crash);
-        assert!(matches!(world.defend("Entregue.").await, Err(DefendError::Store(_))));
-        world.clock.advance(LONG);
-        world.resume().await;
-        assert_eq!((world.last().defense, world.psp.defenses().1), (None, 0), "{crash:?}");
-        world.check().await;
+        let bed = TestBed::new().await;
+        let (_, id) = bed.disputed().await;
+        let now = bed.clock.now();
+        bed.psp.change(&id, |row| row.deadline_at = Some(now - Duration::from_secs(1)));
+        bed.store.crash_at(2, crash);
+        assert!(matches!(bed.defend("Entregue.").await, Err(DefendError::Store(_))));
+        bed.clock.advance(LONG);
+        bed.resume().await;
+        assert_eq!((bed.last().defense, bed.psp.defenses().1), (None, 0), "{crash:?}");
+        bed.check().await;
     }
 }
 
@@ -58,19 +58,19 @@ async fn dispute_with_any_interrupted_commit_ends_correctly() {
         // The commits are: credit, opening, review, resolution, and position.
         for commit in 1..=6 {
             for crash in [Crash::Before, Crash::After] {
-                let world = World::new().await;
-                let charge = world.pending(1_000).await;
-                let pix = world.psp.pay(&charge.txid, 1_000);
-                let id = world.psp.dispute(&pix, 600);
-                world.psp.receive_defense(&id, "Entregue.");
-                world.psp.settle(&id, upstream);
-                world.store.crash_at(commit, crash);
-                world.poll().await;
-                world.check().await;
-                world.poll().await;
-                assert_eq!((world.statuses(), world.money()), (vec![status], money), "{commit} {crash:?}");
-                assert_eq!(world.event_types().len(), 3, "{commit} {crash:?}");
-                world.check().await;
+                let bed = TestBed::new().await;
+                let charge = bed.pending(1_000).await;
+                let pix = bed.psp.pay(&charge.txid, 1_000);
+                let id = bed.psp.dispute(&pix, 600);
+                bed.psp.receive_defense(&id, "Entregue.");
+                bed.psp.settle(&id, upstream);
+                bed.store.crash_at(commit, crash);
+                bed.poll().await;
+                bed.check().await;
+                bed.poll().await;
+                assert_eq!((bed.statuses(), bed.money()), (vec![status], money), "{commit} {crash:?}");
+                assert_eq!(bed.event_types().len(), 3, "{commit} {crash:?}");
+                bed.check().await;
             }
         }
     }
@@ -78,15 +78,15 @@ async fn dispute_with_any_interrupted_commit_ends_correctly() {
 
 #[tokio::test]
 async fn unavailable_store_loses_no_dispute() {
-    let world = World::new().await;
-    let (_, pix) = world.paid(1_000).await;
-    world.psp.dispute(&pix, 1_000);
-    world.store.set_unreachable(true);
-    assert_eq!(world.poll().await, 0);
-    assert!(cais_use_cases::infractions::poll_defenses::run_once(&world.ports).await.is_err());
-    assert!(cais_use_cases::infractions::alerts::run_once(&world.ports).await.is_err());
-    world.store.set_unreachable(false);
-    assert_eq!(world.poll().await, 1);
-    assert_eq!(world.money(), [0, 0, 1_000]);
-    world.check().await;
+    let bed = TestBed::new().await;
+    let (_, pix) = bed.paid(1_000).await;
+    bed.psp.dispute(&pix, 1_000);
+    bed.store.set_unreachable(true);
+    assert_eq!(bed.poll().await, 0);
+    assert!(cais_use_cases::infractions::poll_defenses::run_once(&bed.ports).await.is_err());
+    assert!(cais_use_cases::infractions::alerts::run_once(&bed.ports).await.is_err());
+    bed.store.set_unreachable(false);
+    assert_eq!(bed.poll().await, 1);
+    assert_eq!(bed.money(), [0, 0, 1_000]);
+    bed.check().await;
 }

@@ -4,11 +4,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod alerts;
+mod bed;
 mod callbacks;
 mod chaos;
 mod crashes;
 mod defending;
-mod lies;
+mod impossible_reports;
 mod money;
 mod opening;
 mod polling;
@@ -20,4 +21,3 @@ mod reviewing;
 mod sending;
 mod settling;
 mod undecided;
-mod world;

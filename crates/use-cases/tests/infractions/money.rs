@@ -6,17 +6,17 @@ use cais_domain::money::Money;
 use cais_ports::{Store as _, UpstreamInfractionStatus};
 use cais_testkit::builders::{a_split, an_account, steps, terms};
 
-use crate::world::World;
+use crate::bed::TestBed;
 
 #[tokio::test]
 async fn entries_name_their_infraction_and_pix() {
-    let world = World::new().await;
-    let (_, id) = world.disputed().await;
-    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
-    world.poll().await;
-    let infraction = world.last();
-    let blocked = LedgerAccount::Merchant(world.account.id, Bucket::Blocked);
-    let entries: Vec<_> = world.store.entries().into_iter().filter(|entry| entry.account == blocked).collect();
+    let bed = TestBed::new().await;
+    let (_, id) = bed.disputed().await;
+    bed.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    bed.poll().await;
+    let infraction = bed.last();
+    let blocked = LedgerAccount::Merchant(bed.account.id, Bucket::Blocked);
+    let entries: Vec<_> = bed.store.entries().into_iter().filter(|entry| entry.account == blocked).collect();
     let shown: Vec<_> = entries.iter().map(|entry| (entry.kind, entry.amount.centavos())).collect();
     assert_eq!(shown, [(EntryKind::Infraction, 1_000), (EntryKind::InfractionReturned, -1_000)]);
     for entry in entries {
@@ -27,20 +27,20 @@ async fn entries_name_their_infraction_and_pix() {
 
 #[tokio::test]
 async fn split_recipient_keeps_share_after_dispute() {
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     let other = an_account();
-    world.store.commit(steps::open_account(&other)).await.unwrap();
+    bed.store.commit(steps::open_account(&other)).await.unwrap();
     let split = a_split(&[(other.id, "50")]);
-    let charge = world.waiting(ChargeTerms { fee: Money::ZERO, split, ..terms() }).await;
-    let pix = world.psp.pay(&charge.txid, 1_000);
-    let id = world.psp.dispute(&pix, 1_000);
-    world.poll().await;
-    assert_eq!(world.money(), [0, 0, 500], "the creator answers for all of it");
-    world.paid(700).await;
-    assert_eq!(world.money(), [200, 0, 1_000]);
-    world.psp.settle(&id, UpstreamInfractionStatus::Accepted);
-    world.poll().await;
-    let share = world.store.balance(&LedgerAccount::Merchant(other.id, Bucket::Available));
-    assert_eq!((world.money(), share), ([200, 0, 0], Money::from_centavos(500)));
-    world.check().await;
+    let charge = bed.pending_with(ChargeTerms { fee: Money::ZERO, split, ..terms() }).await;
+    let pix = bed.psp.pay(&charge.txid, 1_000);
+    let id = bed.psp.dispute(&pix, 1_000);
+    bed.poll().await;
+    assert_eq!(bed.money(), [0, 0, 500], "the creator answers for all of it");
+    bed.paid(700).await;
+    assert_eq!(bed.money(), [200, 0, 1_000]);
+    bed.psp.settle(&id, UpstreamInfractionStatus::Accepted);
+    bed.poll().await;
+    let share = bed.store.balance(&LedgerAccount::Merchant(other.id, Bucket::Available));
+    assert_eq!((bed.money(), share), ([200, 0, 0], Money::from_centavos(500)));
+    bed.check().await;
 }

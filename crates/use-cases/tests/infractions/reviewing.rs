@@ -12,11 +12,11 @@ use cais_ports::{AuditFilter, AuditQueries as _, CallbackState, Clock as _, Page
 use cais_testkit::Crash;
 use cais_use_cases::infractions::resolve::{Decision, ResolveError};
 
-use crate::world::{A_WHILE, LONG, World};
+use crate::bed::{LONG, PAST_LAG, TestBed};
 
 /// Returns the reason why the newest infraction needs a review.
-fn reason(world: &World) -> Option<ReviewReason> {
-    let last = world.last();
+fn reason(bed: &TestBed) -> Option<ReviewReason> {
+    let last = bed.last();
     last.review.filter(|_| last.needs_review()).map(|review| review.reason)
 }
 
@@ -25,304 +25,300 @@ const fn lost(centavos: i64) -> Decision {
 }
 
 /// Asserts that polls and callbacks do not change an infraction that is marked for review.
-async fn stays(world: &World, id: &str, money: [i64; 3]) {
-    let before = world.all();
+async fn stays(bed: &TestBed, id: &str, money: [i64; 3]) {
+    let before = bed.all();
     for _ in 0..3 {
-        world.clock.advance(LONG);
-        assert_eq!((world.poll().await, world.call_back(id).await), (0, CallbackState::Done));
-        assert_eq!((world.all(), world.money()), (before.clone(), money));
+        bed.clock.advance(LONG);
+        assert_eq!((bed.poll().await, bed.receive_callback(id).await), (0, CallbackState::Done));
+        assert_eq!((bed.all(), bed.money()), (before.clone(), money));
     }
-    world.check().await;
+    bed.check().await;
 }
 
 /// Creates a defended dispute of R$ 6.00 of a Pix of R$ 10.00.
-async fn defended() -> (World, cais_domain::end_to_end_id::EndToEndId, String) {
-    let world = World::new().await;
-    let (_, pix) = world.paid(1_000).await;
-    let id = world.psp.dispute(&pix, 600);
-    world.poll().await;
-    world.defend("Entregue.").await.unwrap();
-    world.clock.advance(A_WHILE);
-    (world, pix, id)
+async fn defended() -> (TestBed, cais_domain::end_to_end_id::EndToEndId, String) {
+    let bed = TestBed::new().await;
+    let (_, pix) = bed.paid(1_000).await;
+    let id = bed.psp.dispute(&pix, 600);
+    bed.poll().await;
+    bed.defend("Entregue.").await.unwrap();
+    bed.clock.advance(PAST_LAG);
+    (bed, pix, id)
 }
 
 /// Creates a dispute of R$ 6.00 of a Pix of R$ 10.00. R$ 2.00 was returned, and the dispute was rejected.
-async fn unexplained() -> (World, String) {
-    let world = World::new().await;
-    let (_, pix) = world.paid(1_000).await;
-    let id = world.psp.dispute(&pix, 600);
-    world.poll().await;
-    world.psp.take_back(&pix, 200);
-    world.psp.settle(&id, Rejected);
-    assert_eq!((world.poll().await, reason(&world)), (1, Some(UnexplainedReturn)));
-    (world, id)
+async fn unexplained() -> (TestBed, String) {
+    let bed = TestBed::new().await;
+    let (_, pix) = bed.paid(1_000).await;
+    let id = bed.psp.dispute(&pix, 600);
+    bed.poll().await;
+    bed.psp.complete_infraction_return(&pix, 200);
+    bed.psp.settle(&id, Rejected);
+    assert_eq!((bed.poll().await, reason(&bed)), (1, Some(UnexplainedReturn)));
+    (bed, id)
 }
 
 #[tokio::test]
 async fn acceptance_after_unseen_reopening_is_blocked_for_review() {
     for (first, status) in [(Rejected, Won), (Withdrawn, Cancelled)] {
-        let world = World::new().await;
-        let (charge, id) = world.disputed().await;
-        world.psp.settle(&id, first);
-        world.poll().await;
-        world.clock.advance(A_WHILE);
-        world.psp.reopen_now(&id);
-        world.psp.accept(&id);
-        assert_eq!((world.poll().await, reason(&world)), (1, Some(ReopenedUnseen)));
-        assert_eq!((world.statuses(), world.money()), (vec![status, Open], [0, 0, 1_000]));
-        stays(&world, &id, [0, 0, 1_000]).await;
-        assert_eq!(world.decide(Decision::Lost(None)).await.unwrap().state.status(), Lost);
+        let bed = TestBed::new().await;
+        let (charge, id) = bed.disputed().await;
+        bed.psp.settle(&id, first);
+        bed.poll().await;
+        bed.clock.advance(PAST_LAG);
+        bed.psp.reopen_now(&id);
+        bed.psp.accept(&id);
+        assert_eq!((bed.poll().await, reason(&bed)), (1, Some(ReopenedUnseen)));
+        assert_eq!((bed.statuses(), bed.money()), (vec![status, Open], [0, 0, 1_000]));
+        stays(&bed, &id, [0, 0, 1_000]).await;
+        assert_eq!(bed.decide(Decision::Lost(None)).await.unwrap().state.status(), Lost);
         let events = [EventType::InfractionOpened, EventType::InfractionLost, EventType::ChargeRefunded];
-        assert_eq!((world.money(), &world.event_types()[2..]), ([0, 0, 0], &events[..]));
-        assert_eq!(world.charge(charge.id).refunds.done.centavos(), 1_000);
-        stays(&world, &id, [0, 0, 0]).await;
+        assert_eq!((bed.money(), &bed.event_types()[2..]), ([0, 0, 0], &events[..]));
+        assert_eq!(bed.charge(charge.id).refunds.done.centavos(), 1_000);
+        stays(&bed, &id, [0, 0, 0]).await;
     }
 }
 
 #[tokio::test]
 async fn decision_against_the_acquirer_opens_nothing_again() {
     for (decision, status) in [(Decision::Won, Won), (Decision::Cancelled, Cancelled), (lost(1), Lost)] {
-        let world = World::new().await;
-        let (_, id) = world.disputed().await;
-        world.psp.settle(&id, Rejected);
-        world.poll().await;
-        world.clock.advance(A_WHILE);
-        world.psp.settle(&id, Accepted);
-        world.psp.change(&id, |row| row.resolved_at = None);
-        world.poll().await;
-        assert_eq!(world.decide(decision).await.unwrap().state.status(), status);
+        let bed = TestBed::new().await;
+        let (_, id) = bed.disputed().await;
+        bed.psp.settle(&id, Rejected);
+        bed.poll().await;
+        bed.clock.advance(PAST_LAG);
+        bed.psp.settle(&id, Accepted);
+        bed.psp.change(&id, |row| row.resolved_at = None);
+        bed.poll().await;
+        assert_eq!(bed.decide(decision).await.unwrap().state.status(), status);
         let left = if status == Lost { 999 } else { 1_000 };
-        stays(&world, &id, [left, 0, 0]).await;
-        world.psp.reopen(&id);
+        stays(&bed, &id, [left, 0, 0]).await;
+        bed.psp.reopen(&id);
         assert_eq!(
-            (world.poll().await, world.statuses()),
+            (bed.poll().await, bed.statuses()),
             (1, vec![Won, status, Open]),
             "a reopening opens a new infraction"
         );
-        world.check().await;
+        bed.check().await;
     }
 }
 
 #[tokio::test]
 async fn lost_again_unseen_needs_review_if_more_went_back() {
     for (more, expected) in [(0, None), (250, Some(ReopenedUnseen))] {
-        let world = World::new().await;
-        let (charge, pix) = world.paid(1_000).await;
-        let id = world.psp.dispute(&pix, 400);
-        world.poll().await;
-        world.psp.accept(&id);
-        world.poll().await;
-        world.clock.advance(LONG);
-        world.psp.reopen_now(&id);
-        world.psp.settle(&id, Accepted);
+        let bed = TestBed::new().await;
+        let (charge, pix) = bed.paid(1_000).await;
+        let id = bed.psp.dispute(&pix, 400);
+        bed.poll().await;
+        bed.psp.accept(&id);
+        bed.poll().await;
+        bed.clock.advance(LONG);
+        bed.psp.reopen_now(&id);
+        bed.psp.settle(&id, Accepted);
         if more > 0 {
-            world.psp.take_back(&pix, more);
+            bed.psp.complete_infraction_return(&pix, more);
         }
-        assert_eq!((world.poll().await, reason(&world)), (usize::from(more > 0), expected));
+        assert_eq!((bed.poll().await, reason(&bed)), (usize::from(more > 0), expected));
         if more > 0 {
-            stays(&world, &id, [200, 0, 400]).await;
-            world.decide(lost(more)).await.unwrap();
+            stays(&bed, &id, [200, 0, 400]).await;
+            bed.decide(lost(more)).await.unwrap();
         }
-        stays(&world, &id, [600 - more, 0, 0]).await;
-        assert_eq!(world.charge(charge.id).refunds.done.centavos(), 400 + more);
+        stays(&bed, &id, [600 - more, 0, 0]).await;
+        assert_eq!(bed.charge(charge.id).refunds.done.centavos(), 400 + more);
     }
 }
 
 #[tokio::test]
 async fn other_open_infraction_explains_a_return() {
-    let world = World::new().await;
-    let (_, pix) = world.paid(1_000).await;
-    let (id, other) = (world.psp.dispute(&pix, 400), world.psp.dispute(&pix, 300));
-    world.poll().await;
+    let bed = TestBed::new().await;
+    let (_, pix) = bed.paid(1_000).await;
+    let (id, other) = (bed.psp.dispute(&pix, 400), bed.psp.dispute(&pix, 300));
+    bed.poll().await;
     // The other dispute was accepted too, but the list does not show this yet.
-    world.psp.take_back(&pix, 300);
-    world.psp.settle(&id, Rejected);
-    assert_eq!((world.poll().await, world.statuses()), (1, vec![Won, Open]));
-    world.psp.settle(&other, Accepted);
-    assert_eq!((world.poll().await, world.statuses()), (1, vec![Won, Lost]));
-    stays(&world, &id, [700, 0, 0]).await;
+    bed.psp.complete_infraction_return(&pix, 300);
+    bed.psp.settle(&id, Rejected);
+    assert_eq!((bed.poll().await, bed.statuses()), (1, vec![Won, Open]));
+    bed.psp.settle(&other, Accepted);
+    assert_eq!((bed.poll().await, bed.statuses()), (1, vec![Won, Lost]));
+    stays(&bed, &id, [700, 0, 0]).await;
 }
 
 #[tokio::test]
 async fn defended_and_reopened_unseen_is_blocked_for_review() {
     for (back, decision, status) in [(0, Decision::Cancelled, Cancelled), (600, lost(600), Lost)] {
-        let (world, pix, id) = defended().await;
+        let (bed, pix, id) = defended().await;
         if back > 0 {
-            world.psp.take_back(&pix, back);
+            bed.psp.complete_infraction_return(&pix, back);
         }
-        world.psp.reopen_now(&id);
-        assert_eq!((world.poll().await, reason(&world)), (1, Some(ReopenedUnseen)));
-        assert_eq!(world.statuses(), [UnderReview]);
-        stays(&world, &id, [400, 0, 600]).await;
-        assert_eq!(world.decide(decision).await.unwrap().state.status(), status);
-        world.clock.advance(A_WHILE);
-        assert_eq!(
-            (world.poll().await, world.statuses()),
-            (1, vec![status, Open]),
-            "the infraction can be defended again"
-        );
-        assert_eq!(world.defend("Entregue outra vez.").await.unwrap().state.status(), UnderReview);
-        stays(&world, &id, if back > 0 { [0, 0, 400] } else { [400, 0, 600] }).await;
+        bed.psp.reopen_now(&id);
+        assert_eq!((bed.poll().await, reason(&bed)), (1, Some(ReopenedUnseen)));
+        assert_eq!(bed.statuses(), [UnderReview]);
+        stays(&bed, &id, [400, 0, 600]).await;
+        assert_eq!(bed.decide(decision).await.unwrap().state.status(), status);
+        bed.clock.advance(PAST_LAG);
+        assert_eq!((bed.poll().await, bed.statuses()), (1, vec![status, Open]), "the infraction can be defended again");
+        assert_eq!(bed.defend("Entregue outra vez.").await.unwrap().state.status(), UnderReview);
+        stays(&bed, &id, if back > 0 { [0, 0, 400] } else { [400, 0, 600] }).await;
     }
 }
 
 #[tokio::test]
 async fn unexplained_return_keeps_a_won_dispute_blocked() {
     for (decision, status, left) in [(lost(200), Lost, 800), (Decision::Won, Won, 1_000)] {
-        let (world, id) = unexplained().await;
-        stays(&world, &id, [400, 0, 600]).await;
-        assert_eq!(world.decide(decision).await.unwrap().state.status(), status);
-        stays(&world, &id, [left, 0, 0]).await;
+        let (bed, id) = unexplained().await;
+        stays(&bed, &id, [400, 0, 600]).await;
+        assert_eq!(bed.decide(decision).await.unwrap().state.status(), status);
+        stays(&bed, &id, [left, 0, 0]).await;
     }
 }
 
 #[tokio::test]
 async fn more_returned_than_disputed_needs_review() {
-    let world = World::new().await;
-    let (_, pix) = world.paid(1_000).await;
-    let id = world.psp.dispute(&pix, 400);
-    world.poll().await;
-    world.psp.take_back(&pix, 401);
-    world.psp.settle(&id, Accepted);
-    assert_eq!((world.poll().await, reason(&world)), (1, Some(UnexplainedReturn)));
-    stays(&world, &id, [600, 0, 400]).await;
+    let bed = TestBed::new().await;
+    let (_, pix) = bed.paid(1_000).await;
+    let id = bed.psp.dispute(&pix, 400);
+    bed.poll().await;
+    bed.psp.complete_infraction_return(&pix, 401);
+    bed.psp.settle(&id, Accepted);
+    assert_eq!((bed.poll().await, reason(&bed)), (1, Some(UnexplainedReturn)));
+    stays(&bed, &id, [600, 0, 400]).await;
 }
 
 #[tokio::test]
 async fn lower_amount_of_an_ended_dispute_frees_nothing() {
     for is_defended in [false, true] {
-        let world = World::new().await;
-        let (_, pix) = world.paid(1_000).await;
-        let id = world.psp.dispute(&pix, 1_000);
-        world.poll().await;
-        world.psp.take_back(&pix, 900);
-        world.psp.settle(&id, Accepted);
-        world.psp.change(&id, |row| {
+        let bed = TestBed::new().await;
+        let (_, pix) = bed.paid(1_000).await;
+        let id = bed.psp.dispute(&pix, 1_000);
+        bed.poll().await;
+        bed.psp.complete_infraction_return(&pix, 900);
+        bed.psp.settle(&id, Accepted);
+        bed.psp.change(&id, |row| {
             row.amount = Money::from_centavos(400);
             row.defense = is_defended.then_some(UpstreamDefense { text: None, received_at: None });
         });
-        assert!(world.poll().await > 0, "{is_defended}");
-        assert_eq!((reason(&world), world.money()), (Some(UnexplainedReturn), [0, 0, 1_000]), "{is_defended}");
-        world.decide(lost(900)).await.unwrap();
-        stays(&world, &id, [100, 0, 0]).await;
+        assert!(bed.poll().await > 0, "{is_defended}");
+        assert_eq!((reason(&bed), bed.money()), (Some(UnexplainedReturn), [0, 0, 1_000]), "{is_defended}");
+        bed.decide(lost(900)).await.unwrap();
+        stays(&bed, &id, [100, 0, 0]).await;
     }
 }
 
 #[tokio::test]
 async fn unseen_return_is_judged_when_the_open_dispute_ends() {
-    let world = World::new().await;
-    let (_, pix) = world.paid(1_000).await;
-    let id = world.psp.dispute(&pix, 400);
-    world.poll().await;
-    world.psp.accept(&id);
-    world.poll().await;
-    world.clock.advance(LONG);
-    world.psp.reopen_now(&id);
-    world.psp.accept(&id);
-    world.clock.advance(LONG);
-    world.psp.reopen(&id);
-    world.poll().await;
-    assert_eq!((world.statuses(), reason(&world), world.money()), (vec![Lost, Open], None, [200, 0, 400]));
-    world.clock.advance(LONG);
-    world.psp.settle(&id, Rejected);
-    world.poll().await;
-    assert_eq!((reason(&world), world.money()), (Some(UnexplainedReturn), [200, 0, 400]));
-    world.decide(lost(400)).await.unwrap();
-    stays(&world, &id, [200, 0, 0]).await;
+    let bed = TestBed::new().await;
+    let (_, pix) = bed.paid(1_000).await;
+    let id = bed.psp.dispute(&pix, 400);
+    bed.poll().await;
+    bed.psp.accept(&id);
+    bed.poll().await;
+    bed.clock.advance(LONG);
+    bed.psp.reopen_now(&id);
+    bed.psp.accept(&id);
+    bed.clock.advance(LONG);
+    bed.psp.reopen(&id);
+    bed.poll().await;
+    assert_eq!((bed.statuses(), reason(&bed), bed.money()), (vec![Lost, Open], None, [200, 0, 400]));
+    bed.clock.advance(LONG);
+    bed.psp.settle(&id, Rejected);
+    bed.poll().await;
+    assert_eq!((reason(&bed), bed.money()), (Some(UnexplainedReturn), [200, 0, 400]));
+    bed.decide(lost(400)).await.unwrap();
+    stays(&bed, &id, [200, 0, 0]).await;
 }
 
 #[tokio::test]
 async fn pix_that_is_not_shown_proves_nothing() {
-    let (world, _, id) = defended().await;
-    world.psp.settle(&id, Rejected);
-    world.psp.hide_received(true);
-    assert_eq!((world.poll().await, world.money()), (0, [400, 0, 600]));
-    world.psp.hide_received(false);
-    assert_eq!((world.poll().await, world.money()), (1, [1_000, 0, 0]));
+    let (bed, _, id) = defended().await;
+    bed.psp.settle(&id, Rejected);
+    bed.psp.hide_received(true);
+    assert_eq!((bed.poll().await, bed.money()), (0, [400, 0, 600]));
+    bed.psp.hide_received(false);
+    assert_eq!((bed.poll().await, bed.money()), (1, [1_000, 0, 0]));
 }
 
 #[tokio::test]
 async fn reopened_and_accepted_is_lost_when_its_return_is_there() {
     for (back, expected) in [(1_000, None), (200, Some(MissingReturn)), (0, Some(MissingReturn))] {
-        let world = World::new().await;
-        let (_, pix) = world.paid(1_000).await;
-        let id = world.psp.dispute(&pix, 1_000);
-        world.poll().await;
-        world.psp.settle(&id, Rejected);
-        world.poll().await;
-        world.clock.advance(LONG);
-        world.psp.reopen(&id);
-        assert_eq!((world.poll().await, world.statuses()), (1, vec![Won, Open]));
-        world.clock.advance(LONG);
-        world.psp.settle(&id, Accepted);
+        let bed = TestBed::new().await;
+        let (_, pix) = bed.paid(1_000).await;
+        let id = bed.psp.dispute(&pix, 1_000);
+        bed.poll().await;
+        bed.psp.settle(&id, Rejected);
+        bed.poll().await;
+        bed.clock.advance(LONG);
+        bed.psp.reopen(&id);
+        assert_eq!((bed.poll().await, bed.statuses()), (1, vec![Won, Open]));
+        bed.clock.advance(LONG);
+        bed.psp.settle(&id, Accepted);
         if back > 0 {
-            world.psp.take_back(&pix, back);
+            bed.psp.complete_infraction_return(&pix, back);
         }
-        assert_eq!(world.poll().await, usize::from(expected.is_none()), "{back}");
+        assert_eq!(bed.poll().await, usize::from(expected.is_none()), "{back}");
         if expected.is_some() {
-            assert_eq!(world.call_back(&id).await, CallbackState::Done, "the return is awaited");
-            world.clock.advance(Duration::from_hours(24));
-            assert_eq!((world.poll().await, reason(&world), world.money()), (1, expected, [0, 0, 1_000]));
+            assert_eq!(bed.receive_callback(&id).await, CallbackState::Done, "the return is awaited");
+            bed.clock.advance(Duration::from_hours(24));
+            assert_eq!((bed.poll().await, reason(&bed), bed.money()), (1, expected, [0, 0, 1_000]));
             let decision = if back > 0 { lost(back) } else { Decision::Won };
-            world.decide(decision).await.unwrap();
+            bed.decide(decision).await.unwrap();
         }
-        stays(&world, &id, [1_000 - back, 0, 0]).await;
+        stays(&bed, &id, [1_000 - back, 0, 0]).await;
     }
 }
 
 #[tokio::test]
 async fn lost_decision_uses_blocks_of_older_disputes() {
-    let world = World::new().await;
-    let (charge, pix) = world.paid(1_000).await;
-    let (older, younger) = (world.psp.dispute(&pix, 1_000), world.psp.dispute(&pix, 600));
-    world.poll().await;
-    world.defend("Entregue.").await.unwrap();
-    world.clock.advance(A_WHILE);
-    world.psp.reopen_now(&younger);
-    world.poll().await;
-    assert_eq!((world.last().limit, reason(&world)), (Money::ZERO, Some(ReopenedUnseen)));
-    assert!(matches!(world.decide(lost(601)).await, Err(ResolveError::TooMuch { .. })));
-    world.decide(lost(500)).await.unwrap();
-    assert_eq!((world.statuses(), world.money()), (vec![Open, Lost], [0, 0, 500]));
-    assert_eq!(world.charge(charge.id).refunds.done.centavos(), 500);
-    world.check().await;
-    world.psp.settle(&older, Withdrawn);
-    world.psp.settle(&younger, Accepted);
-    world.psp.take_back(&pix, 500);
-    world.poll().await;
-    assert_eq!((world.statuses(), world.money()), (vec![Cancelled, Lost], [500, 0, 0]));
-    world.check().await;
+    let bed = TestBed::new().await;
+    let (charge, pix) = bed.paid(1_000).await;
+    let (older, younger) = (bed.psp.dispute(&pix, 1_000), bed.psp.dispute(&pix, 600));
+    bed.poll().await;
+    bed.defend("Entregue.").await.unwrap();
+    bed.clock.advance(PAST_LAG);
+    bed.psp.reopen_now(&younger);
+    bed.poll().await;
+    assert_eq!((bed.last().limit, reason(&bed)), (Money::ZERO, Some(ReopenedUnseen)));
+    assert!(matches!(bed.decide(lost(601)).await, Err(ResolveError::TooMuch { .. })));
+    bed.decide(lost(500)).await.unwrap();
+    assert_eq!((bed.statuses(), bed.money()), (vec![Open, Lost], [0, 0, 500]));
+    assert_eq!(bed.charge(charge.id).refunds.done.centavos(), 500);
+    bed.check().await;
+    bed.psp.settle(&older, Withdrawn);
+    bed.psp.settle(&younger, Accepted);
+    bed.psp.complete_infraction_return(&pix, 500);
+    bed.poll().await;
+    assert_eq!((bed.statuses(), bed.money()), (vec![Cancelled, Lost], [500, 0, 0]));
+    bed.check().await;
 }
 
 #[tokio::test]
 async fn decision_is_refused_without_a_mark_or_above_the_dispute() {
-    let (world, _) = unexplained().await;
+    let (bed, _) = unexplained().await;
     let too_much = ResolveError::TooMuch { lost: Money::from_centavos(601), contested: Money::from_centavos(600) };
-    assert_eq!(world.decide(lost(601)).await, Err(too_much));
-    assert_eq!((world.statuses(), world.money()), (vec![Open], [400, 0, 600]));
-    world.decide(lost(600)).await.unwrap();
-    assert_eq!(world.decide(lost(600)).await, Err(ResolveError::NotMarked(Lost)), "a decision is final");
-    world.disputed().await;
+    assert_eq!(bed.decide(lost(601)).await, Err(too_much));
+    assert_eq!((bed.statuses(), bed.money()), (vec![Open], [400, 0, 600]));
+    bed.decide(lost(600)).await.unwrap();
+    assert_eq!(bed.decide(lost(600)).await, Err(ResolveError::NotMarked(Lost)), "a decision is final");
+    bed.disputed().await;
     for decision in [Decision::Won, Decision::Lost(None), Decision::Cancelled] {
-        assert_eq!(world.decide(decision).await, Err(ResolveError::NotMarked(Open)));
+        assert_eq!(bed.decide(decision).await, Err(ResolveError::NotMarked(Open)));
     }
-    assert_eq!(world.money(), [400, 0, 1_000]);
-    world.check().await;
+    assert_eq!(bed.money(), [400, 0, 1_000]);
+    bed.check().await;
 }
 
 #[tokio::test]
 async fn decisions_at_once_are_one_with_one_audit_row() {
-    let (world, _) = unexplained().await;
-    let contended = world.contended();
+    let (bed, _) = unexplained().await;
+    let contended = bed.contended();
     let decisions = (0..8).map(|number| contended.decide(if number % 2 == 0 { lost(200) } else { Decision::Won }));
     let outcomes = futures_util::future::join_all(decisions).await;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
     let page = PageRequest { limit: 9, starting_after: None };
-    let rows = world.store.list_audit(AuditFilter::default(), page).await.unwrap().rows;
+    let rows = bed.store.list_audit(AuditFilter::default(), page).await.unwrap().rows;
     let [row] = &rows[..] else { panic!("{rows:?}") };
-    let (infraction, subject) = (world.last(), row.subject.clone());
+    let (infraction, subject) = (bed.last(), row.subject.clone());
     assert_eq!((row.action.as_str(), subject), ("infraction.resolve", infraction.id.to_string()));
-    assert_eq!((row.account, row.at), (Some(world.account.id), world.clock.now()));
+    assert_eq!((row.account, row.at), (Some(bed.account.id), bed.clock.now()));
     let read = |text: &Option<String>| serde_json::from_str::<serde_json::Value>(text.as_ref().unwrap()).unwrap();
     let (before, after) = (read(&row.before), read(&row.after));
     assert_eq!(
@@ -333,30 +329,30 @@ async fn decisions_at_once_are_one_with_one_audit_row() {
         (after["status"].as_str(), &after["note"]),
         (Some(infraction.state.status().as_str()), &"a \"b\" \\".into())
     );
-    world.check().await;
+    bed.check().await;
 }
 
 #[tokio::test]
 async fn interrupted_decision_is_whole_or_absent() {
     // The decision first reduces the block of an older dispute.
     for (commit, crash) in [(1, Crash::Before), (1, Crash::After), (2, Crash::Before), (2, Crash::After)] {
-        let world = World::new().await;
-        let (charge, pix) = world.paid(1_000).await;
-        let (_, younger) = (world.psp.dispute(&pix, 1_000), world.psp.dispute(&pix, 600));
-        world.poll().await;
-        world.defend("Entregue.").await.unwrap();
-        world.clock.advance(A_WHILE);
-        world.psp.reopen_now(&younger);
-        world.poll().await;
-        world.store.crash_at(commit, crash);
-        assert!(matches!(world.decide(lost(500)).await, Err(ResolveError::Store(_))), "{commit} {crash:?}");
-        world.check().await;
-        let again = world.decide(lost(500)).await;
+        let bed = TestBed::new().await;
+        let (charge, pix) = bed.paid(1_000).await;
+        let (_, younger) = (bed.psp.dispute(&pix, 1_000), bed.psp.dispute(&pix, 600));
+        bed.poll().await;
+        bed.defend("Entregue.").await.unwrap();
+        bed.clock.advance(PAST_LAG);
+        bed.psp.reopen_now(&younger);
+        bed.poll().await;
+        bed.store.crash_at(commit, crash);
+        assert!(matches!(bed.decide(lost(500)).await, Err(ResolveError::Store(_))), "{commit} {crash:?}");
+        bed.check().await;
+        let again = bed.decide(lost(500)).await;
         let is_decided = (commit, crash) == (2, Crash::After);
         assert_eq!(again.is_ok(), !is_decided, "{commit} {crash:?} {again:?}");
-        let statuses: Vec<InfractionStatus> = world.statuses();
-        assert_eq!((statuses, world.money()), (vec![Open, Lost], [0, 0, 500]), "{commit} {crash:?}");
-        assert_eq!(world.charge(charge.id).refunds.done.centavos(), 500);
-        world.check().await;
+        let statuses: Vec<InfractionStatus> = bed.statuses();
+        assert_eq!((statuses, bed.money()), (vec![Open, Lost], [0, 0, 500]), "{commit} {crash:?}");
+        assert_eq!(bed.charge(charge.id).refunds.done.centavos(), 500);
+        bed.check().await;
     }
 }

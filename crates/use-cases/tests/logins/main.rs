@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod bed;
 mod confirming;
 mod deciding;
 mod linking;
 mod logging_in;
 mod orders;
 mod signing_up;
-mod world;

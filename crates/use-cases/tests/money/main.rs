@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod bed;
 mod keys;
 mod polling;
 mod reading;
@@ -20,4 +21,3 @@ mod releases;
 mod returns;
 mod splits;
 mod unconfigured;
-mod world;

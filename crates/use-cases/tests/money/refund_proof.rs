@@ -6,103 +6,103 @@ use std::time::Duration;
 use cais_domain::refund::RefundStatus;
 use cais_ports::UpstreamProgress;
 use cais_testkit::CapturedLogs;
-use cais_testkit::psp::{Listing, Looking, Sending};
+use cais_testkit::psp::{ListReply, LookupReply, OrderReply};
 use cais_use_cases::refunds::poll::run_once;
 
-use crate::world::{LONG, World, all};
+use crate::bed::{LONG, TestBed, all};
 
 const ALERT: &str = "refund_outcome_unproven";
 
 /// Creates a refund that gets no reply. From then on the acquirer refuses it, and no look-up shows it.
-async fn unanswered(returning: Sending) -> World {
-    let world = World::new().await;
-    let charge = world.paid().await;
-    world.psp.set(returning);
-    world.psp.set_looking(Looking::Forgets);
-    world.refund("a", &charge, all()).await.unwrap();
-    world.psp.set(Sending::Refuses);
-    world.clock.advance(LONG);
-    world
+async fn unanswered(returning: OrderReply) -> TestBed {
+    let bed = TestBed::new().await;
+    let charge = bed.paid().await;
+    bed.psp.set(returning);
+    bed.psp.set_lookup_reply(LookupReply::NotFound);
+    bed.refund("a", &charge, all()).await.unwrap();
+    bed.psp.set(OrderReply::Refuses);
+    bed.clock.advance(LONG);
+    bed
 }
 
-async fn completes(world: &World) {
-    world.psp.set_looking(Looking::Tells);
-    world.psp.settle_refunds(&UpstreamProgress::Done { at: None });
-    world.clock.advance(LONG);
-    world.poll().await;
-    assert_eq!((world.status(), world.available()), (RefundStatus::Completed, 0));
-    world.check().await;
+async fn completes(bed: &TestBed) {
+    bed.psp.set_lookup_reply(LookupReply::Accurate);
+    bed.psp.set_returns_progress(&UpstreamProgress::Done { at: None });
+    bed.clock.advance(LONG);
+    bed.poll().await;
+    assert_eq!((bed.status(), bed.available()), (RefundStatus::Completed, 0));
+    bed.check().await;
 }
 
 #[tokio::test]
 async fn first_refusal_without_lookup_keeps_refund_processing() {
-    let world = World::new().await;
-    let charge = world.paid().await;
-    world.psp.set(Sending::Refuses);
-    world.psp.set_looking(Looking::Silent);
-    world.refund("a", &charge, all()).await.unwrap();
-    assert_eq!((world.status(), world.in_transit()), (RefundStatus::Processing, 1_000));
-    world.psp.set_looking(Looking::Tells);
-    world.clock.advance(LONG);
-    assert_eq!((world.poll().await, world.status()), (1, RefundStatus::Failed));
-    assert_eq!((world.available(), world.psp.refund_orders().len()), (1_000, 2));
-    world.check().await;
+    let bed = TestBed::new().await;
+    let charge = bed.paid().await;
+    bed.psp.set(OrderReply::Refuses);
+    bed.psp.set_lookup_reply(LookupReply::Silent);
+    bed.refund("a", &charge, all()).await.unwrap();
+    assert_eq!((bed.status(), bed.in_transit()), (RefundStatus::Processing, 1_000));
+    bed.psp.set_lookup_reply(LookupReply::Accurate);
+    bed.clock.advance(LONG);
+    assert_eq!((bed.poll().await, bed.status()), (1, RefundStatus::Failed));
+    assert_eq!((bed.available(), bed.psp.refund_orders().len()), (1_000, 2));
+    bed.check().await;
 }
 
 #[tokio::test]
 async fn refused_repeat_of_listed_return_keeps_refund_processing() {
-    let world = unanswered(Sending::LosesReplies).await;
-    assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing));
-    assert_eq!((world.in_transit(), world.psp.returned()), (1_000, 1_000));
-    completes(&world).await;
+    let bed = unanswered(OrderReply::LosesReplies).await;
+    assert_eq!((bed.poll().await, bed.status()), (0, RefundStatus::Processing));
+    assert_eq!((bed.in_transit(), bed.psp.returned()), (1_000, 1_000));
+    completes(&bed).await;
 }
 
 #[tokio::test]
 async fn refused_repeat_without_the_pix_raises_an_alert() {
-    for listing in [Listing::Silent, Listing::Empty] {
-        for returning in [Sending::LosesReplies, Sending::Silent] {
-            let world = unanswered(returning).await;
-            world.psp.set_listing(listing);
+    for listing in [ListReply::Silent, ListReply::Empty] {
+        for returning in [OrderReply::LosesReplies, OrderReply::Silent] {
+            let bed = unanswered(returning).await;
+            bed.psp.set_list_replies(listing);
             let logs = CapturedLogs::start();
-            assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing), "{listing:?}");
+            assert_eq!((bed.poll().await, bed.status()), (0, RefundStatus::Processing), "{listing:?}");
             let alerts = logs.alerts(ALERT);
             assert_eq!(alerts.len(), 1, "{listing:?} {returning:?}: {alerts:?}");
-            assert_eq!(alerts[0]["refund"], world.only_refund().id.to_string());
-            assert_eq!(world.in_transit(), 1_000);
-            world.check().await;
+            assert_eq!(alerts[0]["refund"], bed.only_refund().id.to_string());
+            assert_eq!(bed.in_transit(), 1_000);
+            bed.check().await;
         }
     }
 }
 
 #[tokio::test]
 async fn return_without_its_name_is_not_absent() {
-    let world = unanswered(Sending::LosesReplies).await;
-    let pix = world.psp.refund_orders()[0].end_to_end_id.clone();
-    let named = world.psp.refund_orders()[0].id.suffix();
-    world.psp.change_payment(&pix, |payment| payment.returns[0].name.clear());
-    world.psp.change_payment(&pix, |payment| payment.returns[0].return_id = None);
+    let bed = unanswered(OrderReply::LosesReplies).await;
+    let pix = bed.psp.refund_orders()[0].end_to_end_id.clone();
+    let named = bed.psp.refund_orders()[0].id.suffix();
+    bed.psp.change_payment(&pix, |payment| payment.returns[0].name.clear());
+    bed.psp.change_payment(&pix, |payment| payment.returns[0].return_id = None);
     let logs = CapturedLogs::start();
-    assert_eq!((world.poll().await, world.status()), (0, RefundStatus::Processing));
-    assert_eq!((world.in_transit(), logs.alerts(ALERT).len()), (1_000, 1));
-    world.psp.change_payment(&pix, |payment| payment.returns[0].name = named);
-    completes(&world).await;
+    assert_eq!((bed.poll().await, bed.status()), (0, RefundStatus::Processing));
+    assert_eq!((bed.in_transit(), logs.alerts(ALERT).len()), (1_000, 1));
+    bed.psp.change_payment(&pix, |payment| payment.returns[0].name = named);
+    completes(&bed).await;
 }
 
 #[tokio::test]
 async fn refund_without_proof_for_ten_minutes_raises_an_alert() {
-    let world = World::new().await;
-    let charge = world.paid().await;
-    world.psp.set(Sending::LosesReplies);
-    world.psp.set_looking(Looking::Silent);
-    world.refund("a", &charge, all()).await.unwrap();
+    let bed = TestBed::new().await;
+    let charge = bed.paid().await;
+    bed.psp.set(OrderReply::LosesReplies);
+    bed.psp.set_lookup_reply(LookupReply::Silent);
+    bed.refund("a", &charge, all()).await.unwrap();
     let logs = CapturedLogs::start();
-    world.clock.advance(Duration::from_mins(9));
-    world.poll().await;
+    bed.clock.advance(Duration::from_mins(9));
+    bed.poll().await;
     assert_eq!(logs.alerts(ALERT).len(), 0);
-    world.clock.advance(Duration::from_mins(1));
+    bed.clock.advance(Duration::from_mins(1));
     for _ in 0..3 {
-        run_once(&world.ports).await.unwrap();
+        run_once(&bed.ports).await.unwrap();
     }
     assert_eq!(logs.alerts(ALERT).len(), 1, "at most one alert for each poll");
-    completes(&world).await;
+    completes(&bed).await;
 }

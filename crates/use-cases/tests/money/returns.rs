@@ -8,12 +8,12 @@ use cais_ports::{UpstreamProgress, UpstreamReturn};
 use cais_testkit::builders::main_acquirer;
 use cais_use_cases::callbacks::{process, receive};
 
-use crate::world::{World, all, part};
+use crate::bed::{TestBed, all, part};
 
 /// Processes a callback, which refreshes the charge.
-async fn call_back(world: &World, charge: &cais_domain::charge::Charge) {
-    receive(&world.ports, &main_acquirer(), charge.txid.as_str().as_bytes().to_vec()).await.unwrap();
-    process::run_once(&world.ports).await.unwrap();
+async fn receive_callback(bed: &TestBed, charge: &cais_domain::charge::Charge) {
+    receive(&bed.ports, &main_acquirer(), charge.txid.as_str().as_bytes().to_vec()).await.unwrap();
+    process::run_once(&bed.ports).await.unwrap();
 }
 
 #[tokio::test]
@@ -22,58 +22,58 @@ async fn callback_for_charge_updates_its_refunds() {
         (UpstreamProgress::Done { at: None }, RefundStatus::Completed, 0),
         (UpstreamProgress::Failed { reason: None }, RefundStatus::Failed, 1_000),
     ] {
-        let world = World::new().await;
-        let charge = world.paid().await;
-        world.refund("a", &charge, all()).await.unwrap();
-        world.psp.settle_refunds(&progress);
+        let bed = TestBed::new().await;
+        let charge = bed.paid().await;
+        bed.refund("a", &charge, all()).await.unwrap();
+        bed.psp.set_returns_progress(&progress);
         for _ in 0..2 {
-            call_back(&world, &charge).await;
-            assert_eq!((world.status(), world.available(), world.in_transit()), (status, available, 0));
+            receive_callback(&bed, &charge).await;
+            assert_eq!((bed.status(), bed.available(), bed.in_transit()), (status, available, 0));
         }
         let events = if status == RefundStatus::Completed {
             vec![EventType::ChargePaid, EventType::RefundCompleted, EventType::ChargeRefunded]
         } else {
             vec![EventType::ChargePaid, EventType::RefundFailed]
         };
-        assert_eq!(world.event_types(), events);
-        world.check().await;
+        assert_eq!(bed.event_types(), events);
+        bed.check().await;
     }
 }
 
 #[tokio::test]
 async fn foreign_return_keeps_balance() {
-    let world = World::new().await;
-    let charge = world.paid().await;
+    let bed = TestBed::new().await;
+    let charge = bed.paid().await;
     let pix = charge.state.settlement().unwrap().end_to_end_id.clone();
-    world.refund("a", &charge, part(100)).await.unwrap();
-    let refund = world.only_refund();
-    world.psp.return_unasked(&pix, 400, UpstreamProgress::Done { at: None });
+    bed.refund("a", &charge, part(100)).await.unwrap();
+    let refund = bed.only_refund();
+    bed.psp.add_unrequested_return(&pix, 400, UpstreamProgress::Done { at: None });
     // The identifier has the form of a refund id of this service, but there is no such refund.
     let name = cais_testkit::builders::fresh::<cais_domain::ids::kind::Refund>().suffix();
-    world.psp.change_payment(&pix, |payment| {
+    bed.psp.change_payment(&pix, |payment| {
         let other = UpstreamReturn { name, ..payment.returns[1].clone() };
         payment.returns.push(other);
     });
-    call_back(&world, &charge).await;
-    assert_eq!((world.available(), world.in_transit()), (900, 100));
-    assert_eq!(world.only_refund(), refund);
-    world.check().await;
+    receive_callback(&bed, &charge).await;
+    assert_eq!((bed.available(), bed.in_transit()), (900, 100));
+    assert_eq!(bed.only_refund(), refund);
+    bed.check().await;
 }
 
 #[tokio::test]
 async fn return_with_our_name_at_another_acquirer_is_foreign() {
-    let world = World::new().await;
-    let charge = world.paid().await;
-    world.refund("a", &charge, part(100)).await.unwrap();
-    let name = world.only_refund().id.suffix();
-    world.second.hold(&charge);
-    let duplicate = world.second.pay(&charge.txid, 300);
-    world.second.return_unasked(&duplicate, 100, UpstreamProgress::Done { at: None });
-    world.second.change_payment(&duplicate, |payment| payment.returns[0].name = name);
-    let looked = cais_use_cases::reconcile::run_once(&world.ports).await.unwrap();
+    let bed = TestBed::new().await;
+    let charge = bed.paid().await;
+    bed.refund("a", &charge, part(100)).await.unwrap();
+    let name = bed.only_refund().id.suffix();
+    bed.second.store_charge(&charge);
+    let duplicate = bed.second.pay(&charge.txid, 300);
+    bed.second.add_unrequested_return(&duplicate, 100, UpstreamProgress::Done { at: None });
+    bed.second.change_payment(&duplicate, |payment| payment.returns[0].name = name);
+    let looked = cais_use_cases::reconcile::run_once(&bed.ports).await.unwrap();
     assert_eq!(looked.done, 1, "the second payment is credited");
-    assert_eq!((world.status(), world.available(), world.in_transit()), (RefundStatus::Processing, 1_200, 100));
-    world.check().await;
+    assert_eq!((bed.status(), bed.available(), bed.in_transit()), (RefundStatus::Processing, 1_200, 100));
+    bed.check().await;
 }
 
 #[tokio::test]
@@ -85,12 +85,12 @@ async fn pix_returned_in_full_before_first_read_is_not_credited() {
         (1_000, UpstreamProgress::Failed { reason: None }, 1_000, ChargeStatus::Paid),
         (999, done, 1_000, ChargeStatus::Paid),
     ] {
-        let world = World::new().await;
-        let charge = world.pending().await;
-        let pix = world.psp.pay(&charge.txid, 1_000);
-        world.psp.return_unasked(&pix, returned, progress);
-        assert_eq!(world.read(&charge).await.state.status(), status);
-        assert_eq!(world.available(), available);
-        world.check().await;
+        let bed = TestBed::new().await;
+        let charge = bed.pending().await;
+        let pix = bed.psp.pay(&charge.txid, 1_000);
+        bed.psp.add_unrequested_return(&pix, returned, progress);
+        assert_eq!(bed.read(&charge).await.state.status(), status);
+        assert_eq!(bed.available(), available);
+        bed.check().await;
     }
 }

@@ -12,43 +12,43 @@ use cais_use_cases::accounts::{
 };
 use cais_use_cases::store_error::StoreError;
 
-use crate::world::{EMAIL, World, email, operator};
+use crate::bed::{EMAIL, TestBed, email, operator};
 
 #[tokio::test]
 async fn account_is_stored_as_returned() {
-    let world = World::new();
-    let opened = world.create("Shop@Example.com", false).await.unwrap();
+    let bed = TestBed::new();
+    let opened = bed.create("Shop@Example.com", false).await.unwrap();
     assert_eq!((opened.email.as_str(), opened.kyc, opened.features), (EMAIL, Kyc::Pending, Features::default()));
-    assert_eq!(world.stored().await, opened);
-    let approved = world.create("other@example.com", true).await.unwrap();
+    assert_eq!(bed.stored().await, opened);
+    let approved = bed.create("other@example.com", true).await.unwrap();
     assert_eq!((approved.kyc, approved.features), (Kyc::Approved, Features::APPROVED));
 }
 
 #[tokio::test]
 async fn email_is_unique_case_insensitive() {
-    let world = World::new();
-    let first = world.create(EMAIL, true).await.unwrap();
-    let again = world.create("SHOP@example.com", true).await.unwrap_err();
+    let bed = TestBed::new();
+    let first = bed.create(EMAIL, true).await.unwrap();
+    let again = bed.create("SHOP@example.com", true).await.unwrap_err();
     assert_eq!(again, CreateAccountError::Exists { email: email(EMAIL), id: first.id.to_string() });
 }
 
 #[tokio::test]
 async fn account_change_leaves_other_fields_unchanged() {
-    let world = World::new();
-    let opened = world.create(EMAIL, false).await.unwrap();
+    let bed = TestBed::new();
+    let opened = bed.create(EMAIL, false).await.unwrap();
     let who = email(EMAIL);
-    approve::approve(&world.ports, &operator(), &who).await.unwrap();
-    suspend::suspend(&world.ports, &operator(), &who).await.unwrap();
-    assert_eq!(world.stored().await.status, AccountStatus::Suspended);
-    resume::resume(&world.ports, &operator(), &who).await.unwrap();
+    approve::approve(&bed.ports, &operator(), &who).await.unwrap();
+    suspend::suspend(&bed.ports, &operator(), &who).await.unwrap();
+    assert_eq!(bed.stored().await.status, AccountStatus::Suspended);
+    resume::resume(&bed.ports, &operator(), &who).await.unwrap();
     let (enable, disable) = (Features::parse("split,crypto_in").unwrap(), Features::parse("pix_out").unwrap());
-    features::set(&world.ports, &operator(), &who, enable, disable).await.unwrap();
+    features::set(&bed.ports, &operator(), &who, enable, disable).await.unwrap();
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::parse("0.99").unwrap(), None, None).unwrap();
-    fees::set(&world.ports, &operator(), &who, Operation::PixIn, &rule).await.unwrap();
-    limits::set(&world.ports, &operator(), &who, Some(Money::from_centavos(100)), None).await.unwrap();
-    let last = release_delay::set(&world.ports, &operator(), &who, 60).await.unwrap();
+    fees::set(&bed.ports, &operator(), &who, Operation::PixIn, &rule).await.unwrap();
+    limits::set(&bed.ports, &operator(), &who, Some(Money::from_centavos(100)), None).await.unwrap();
+    let last = release_delay::set(&bed.ports, &operator(), &who, 60).await.unwrap();
 
-    let stored = world.stored().await;
+    let stored = bed.stored().await;
     assert_eq!(stored, last);
     assert_eq!((stored.status, stored.kyc), (AccountStatus::Active, Kyc::Approved));
     assert_eq!(stored.features.to_string(), "pix_in,split,crypto_in");
@@ -60,18 +60,18 @@ async fn account_change_leaves_other_fields_unchanged() {
 
 #[tokio::test]
 async fn repeated_account_change_writes_nothing() {
-    let world = World::with_account().await;
-    let commits = world.store.commits();
-    let before = world.stored().await;
-    assert_eq!(approve::approve(&world.ports, &operator(), &email(EMAIL)).await.unwrap(), before);
-    assert_eq!(world.store.commits(), commits);
+    let bed = TestBed::with_account().await;
+    let commits = bed.store.commits();
+    let before = bed.stored().await;
+    assert_eq!(approve::approve(&bed.ports, &operator(), &email(EMAIL)).await.unwrap(), before);
+    assert_eq!(bed.store.commits(), commits);
 }
 
 #[tokio::test]
 async fn concurrent_change_is_kept_and_change_is_retried() {
-    let world = World::with_account().await;
-    suspend::suspend(&world.raced(3), &operator(), &email(EMAIL)).await.unwrap();
-    let stored = world.stored().await;
+    let bed = TestBed::with_account().await;
+    suspend::suspend(&bed.raced(3), &operator(), &email(EMAIL)).await.unwrap();
+    let stored = bed.stored().await;
     assert_eq!(
         (stored.status, stored.features.to_string()),
         (AccountStatus::Suspended, "pix_in,pix_out,split".to_owned())
@@ -80,32 +80,32 @@ async fn concurrent_change_is_kept_and_change_is_retried() {
 
 #[tokio::test]
 async fn endless_concurrent_changes_end_in_refusal() {
-    let world = World::with_account().await;
-    let refused = suspend::suspend(&world.raced(100), &operator(), &email(EMAIL)).await.unwrap_err();
+    let bed = TestBed::with_account().await;
+    let refused = suspend::suspend(&bed.raced(100), &operator(), &email(EMAIL)).await.unwrap_err();
     assert!(matches!(refused, ChangeAccountError::Store(StoreError::Unavailable(_))), "{refused:?}");
-    assert_eq!(world.stored().await.status, AccountStatus::Active);
+    assert_eq!(bed.stored().await.status, AccountStatus::Active);
 }
 
 #[tokio::test]
 async fn change_of_unknown_account_or_failed_store_is_refused() {
-    let world = World::new();
-    let missing = suspend::suspend(&world.ports, &operator(), &email(EMAIL)).await.unwrap_err();
+    let bed = TestBed::new();
+    let missing = suspend::suspend(&bed.ports, &operator(), &email(EMAIL)).await.unwrap_err();
     assert_eq!(missing, ChangeAccountError::NotFound(email(EMAIL)));
-    world.store.crash_at(1, Crash::Before);
-    let failed = world.create(EMAIL, true).await.unwrap_err();
+    bed.store.crash_at(1, Crash::Before);
+    let failed = bed.create(EMAIL, true).await.unwrap_err();
     assert!(matches!(failed, CreateAccountError::Store(CommitError::Unavailable(_))), "{failed:?}");
 }
 
 #[tokio::test]
 async fn account_list_is_newest_first_and_continues() {
-    let world = World::new();
+    let bed = TestBed::new();
     for number in 0..5 {
-        world.create(&format!("shop{number}@example.com"), true).await.unwrap();
+        bed.create(&format!("shop{number}@example.com"), true).await.unwrap();
     }
-    let first = list::list(&world.ports, None, PageRequest { limit: 3, starting_after: None }).await.unwrap();
+    let first = list::list(&bed.ports, None, PageRequest { limit: 3, starting_after: None }).await.unwrap();
     let names: Vec<&str> = first.rows.iter().map(|account| account.email.as_str()).collect();
     assert_eq!((names, first.has_more), (vec!["shop4@example.com", "shop3@example.com", "shop2@example.com"], true));
     let starting_after = first.rows.last().map(|account| account.id);
-    let rest = list::list(&world.ports, None, PageRequest { limit: 3, starting_after }).await.unwrap();
+    let rest = list::list(&bed.ports, None, PageRequest { limit: 3, starting_after }).await.unwrap();
     assert_eq!((rest.rows.len(), rest.has_more), (2, false));
 }

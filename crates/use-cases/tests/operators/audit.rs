@@ -14,20 +14,20 @@ use cais_use_cases::{acquirer_drain, audit};
 
 use futures_util::FutureExt as _;
 
-use crate::world::{EMAIL, World, email, name, operator};
+use crate::bed::{EMAIL, TestBed, email, name, operator};
 
-async fn rows(world: &World) -> Vec<AuditRow> {
+async fn rows(bed: &TestBed) -> Vec<AuditRow> {
     let page = PageRequest { limit: 200, starting_after: None };
-    let mut rows = audit::list(&world.ports, AuditFilter::default(), page).await.unwrap().rows;
+    let mut rows = audit::list(&bed.ports, AuditFilter::default(), page).await.unwrap().rows;
     rows.reverse();
     rows
 }
 
 #[tokio::test]
 async fn operator_command_writes_one_audit_row() {
-    let world = World::new();
-    let (ports, by, who) = (&world.ports, &operator(), &email(EMAIL));
-    let account = world.create(EMAIL, false).await.unwrap();
+    let bed = TestBed::new();
+    let (ports, by, who) = (&bed.ports, &operator(), &email(EMAIL));
+    let account = bed.create(EMAIL, false).await.unwrap();
     reject::reject(ports, by, who).await.unwrap();
     approve::approve(ports, by, who).await.unwrap();
     suspend::suspend(ports, by, who).await.unwrap();
@@ -52,7 +52,7 @@ async fn operator_command_writes_one_audit_row() {
     let key = create(ports, by, command).await.unwrap();
     revoke(ports, by, &key.record.prefix).await.unwrap();
 
-    let rows = rows(&world).await;
+    let rows = rows(&bed).await;
     let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
     let expected = "account.create account.reject account.approve account.suspend account.resume account.features \
         account.fees account.limits account.release_delay account.crypto_spread account.acquirers key.create key.revoke";
@@ -69,24 +69,24 @@ async fn operator_command_writes_one_audit_row() {
 
 #[tokio::test]
 async fn command_without_effect_writes_no_audit_row() {
-    let world = World::with_account().await;
-    approve::approve(&world.ports, &operator(), &email(EMAIL)).await.unwrap();
-    assert_eq!(rows(&world).await.len(), 1, "only the opening has a row");
+    let bed = TestBed::with_account().await;
+    approve::approve(&bed.ports, &operator(), &email(EMAIL)).await.unwrap();
+    assert_eq!(rows(&bed).await.len(), 1, "only the opening has a row");
 }
 
 #[tokio::test]
 async fn repeated_change_after_race_records_replaced_state() {
-    let world = World::with_account().await;
-    suspend::suspend(&world.raced(1), &operator(), &email(EMAIL)).await.unwrap();
-    let rows = rows(&world).await;
+    let bed = TestBed::with_account().await;
+    suspend::suspend(&bed.raced(1), &operator(), &email(EMAIL)).await.unwrap();
+    let rows = rows(&bed).await;
     assert_eq!(rows.len(), 2, "{rows:?}");
     assert!(rows.last().unwrap().before.as_deref().unwrap().contains("split"), "{rows:?}");
 }
 
 #[tokio::test]
 async fn drain_and_its_end_write_one_audit_row_each() {
-    let world = World::new();
-    let (ports, by) = (&world.ports, &operator());
+    let bed = TestBed::new();
+    let (ports, by) = (&bed.ports, &operator());
     let main = cais_domain::acquirer_name::AcquirerName::parse("main").unwrap();
     assert_eq!(acquirer_drain::end(ports, by, &main).await.unwrap().version, 0, "nothing to end");
     let began = acquirer_drain::begin(ports, by, &main).await.unwrap();
@@ -95,7 +95,7 @@ async fn drain_and_its_end_write_one_audit_row_each() {
     acquirer_drain::end(ports, by, &main).await.unwrap();
     assert_eq!(acquirer_drain::drained(ports).await.unwrap(), []);
     acquirer_drain::begin(ports, by, &main).await.unwrap();
-    let rows = rows(&world).await;
+    let rows = rows(&bed).await;
     let actions: Vec<&str> = rows.iter().map(|row| row.action.as_str()).collect();
     assert_eq!(actions, ["acquirer.drain", "acquirer.undrain", "acquirer.drain"]);
     let first = rows.first().unwrap();
@@ -107,12 +107,12 @@ async fn drain_and_its_end_write_one_audit_row_each() {
 
 #[tokio::test]
 async fn concurrent_first_drains_write_one_audit_row() {
-    let world = World::new();
+    let bed = TestBed::new();
     let main = cais_domain::acquirer_name::AcquirerName::parse("main").unwrap();
-    let (other, name) = (world.ports.clone(), main.clone());
-    let raced = world.before_commits(once(move || {
+    let (other, name) = (bed.ports.clone(), main.clone());
+    let raced = bed.before_commits(once(move || {
         acquirer_drain::begin(&other, &operator(), &name).now_or_never().unwrap().unwrap();
     }));
     let began = acquirer_drain::begin(&raced.ports, &operator(), &main).await.unwrap();
-    assert_eq!((began.version, rows(&world).await.len()), (1, 1));
+    assert_eq!((began.version, rows(&bed).await.len()), (1, 1));
 }

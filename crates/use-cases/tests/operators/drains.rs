@@ -8,7 +8,7 @@ use cais_use_cases::acquirer_drain;
 use cais_use_cases::store_error::StoreError;
 use uuid::Uuid;
 
-use crate::world::{World, operator};
+use crate::bed::{TestBed, operator};
 
 /// Returns the same id each time.
 struct OneId;
@@ -21,7 +21,7 @@ impl IdGenerator for OneId {
 
 #[tokio::test]
 async fn drain_with_existing_audit_row_fails_with_its_cause() {
-    let mut ports = World::new().ports.clone();
+    let mut ports = TestBed::new().ports.clone();
     ports.ids = Arc::new(OneId);
     let [main, backup] = ["main", "backup"].map(|name| AcquirerName::parse(name).unwrap());
     acquirer_drain::begin(&ports, &operator(), &main).await.unwrap();

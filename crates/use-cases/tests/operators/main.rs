@@ -4,7 +4,7 @@
 
 mod accounts;
 mod audit;
+mod bed;
 mod drains;
 mod keys;
 mod usage;
-mod world;

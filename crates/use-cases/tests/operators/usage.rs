@@ -14,21 +14,21 @@ use cais_use_cases::keys::create::{CreateKey, create};
 use cais_use_cases::request_log::{MAX_PER_PASS, RequestLog};
 use jiff::Timestamp;
 
-use crate::world::{EMAIL, World, email, name, operator};
+use crate::bed::{EMAIL, TestBed, email, name, operator};
 
 #[tokio::test]
 async fn last_use_of_key_is_stored_in_batches() {
-    let world = World::with_account().await;
+    let bed = TestBed::with_account().await;
     let scopes = Scopes::parse("charges:read").unwrap();
     let (expires_in_days, allowed_addresses) = (None, vec!["192.0.2.0/24".parse().unwrap()]);
     let command = CreateKey { email: email(EMAIL), name: name("till"), scopes, expires_in_days, allowed_addresses };
-    let key = create(&world.ports, &operator(), command).await.unwrap();
-    let ring = KeyRing::new(world.ports.clone());
-    let uses = async || world.store.list_key_uses(key.record.account).await.unwrap();
+    let key = create(&bed.ports, &operator(), command).await.unwrap();
+    let ring = KeyRing::new(bed.ports.clone());
+    let uses = async || bed.store.list_key_uses(key.record.account).await.unwrap();
     ring.authenticate(&key.token, Some("203.0.113.1".parse().unwrap())).await.unwrap_err();
     assert_eq!(ring.store_uses().await.unwrap().done, 0, "a refused use is no use");
 
-    let first_at = world.clock.now();
+    let first_at = bed.clock.now();
     ring.authenticate(&key.token, Some("192.0.2.1".parse().unwrap())).await.unwrap();
     assert!(ring.recognize(&key.token, Some("192.0.2.2".parse().unwrap())).is_some());
     assert_eq!(uses().await, [], "no request waits for the store");
@@ -38,10 +38,10 @@ async fn last_use_of_key_is_stored_in_batches() {
     assert_eq!(uses().await, [stored(first_at, "192.0.2.1")]);
     assert_eq!(ring.store_uses().await.unwrap().done, 0);
 
-    world.clock.advance(Duration::from_mins(1));
+    bed.clock.advance(Duration::from_mins(1));
     ring.authenticate(&key.token, Some("192.0.2.2".parse().unwrap())).await.unwrap();
     ring.store_uses().await.unwrap();
-    assert_eq!(uses().await, [stored(world.clock.now(), "192.0.2.2")]);
+    assert_eq!(uses().await, [stored(bed.clock.now(), "192.0.2.2")]);
 }
 
 fn request(account: AccountId) -> LoggedRequest {
@@ -59,37 +59,37 @@ fn request(account: AccountId) -> LoggedRequest {
 
 #[tokio::test]
 async fn requests_above_the_limit_of_a_pass_are_counted() {
-    let world = World::with_account().await;
+    let bed = TestBed::with_account().await;
     let (log, account) = (RequestLog::default(), fresh());
     let stored = async || {
         let page = PageRequest { limit: 1_000, starting_after: None };
-        world.store.list_requests(account, page).await.unwrap().rows.len()
+        bed.store.list_requests(account, page).await.unwrap().rows.len()
     };
     for _ in 0..MAX_PER_PASS + 7 {
         log.record(account, || request(account));
     }
     assert_eq!((stored().await, log.dropped(account)), (0, 7));
-    assert_eq!(log.store(&world.ports).await.unwrap().done, MAX_PER_PASS);
+    assert_eq!(log.store(&bed.ports).await.unwrap().done, MAX_PER_PASS);
     assert_eq!(stored().await, MAX_PER_PASS);
     log.record(account, || request(account));
-    assert_eq!(log.store(&world.ports).await.unwrap().done, 1, "the next pass has room again");
-    assert_eq!(log.store(&world.ports).await.unwrap().done, 0);
+    assert_eq!(log.store(&bed.ports).await.unwrap().done, 1, "the next pass has room again");
+    assert_eq!(log.store(&bed.ports).await.unwrap().done, 0);
     assert_eq!((stored().await, log.dropped(account)), (MAX_PER_PASS + 1, 7));
 }
 
 #[tokio::test]
 async fn loud_account_hides_no_request_of_others() {
-    let world = World::with_account().await;
+    let bed = TestBed::with_account().await;
     let (log, loud, second, quiet) = (RequestLog::default(), fresh(), fresh(), fresh());
     let send = |account: AccountId, times: usize| (0..times).for_each(|_| log.record(account, || request(account)));
     send(loud, 10 * MAX_PER_PASS);
     send(quiet, 3);
     send(second, 10 * MAX_PER_PASS);
     send(loud, MAX_PER_PASS);
-    assert_eq!(log.store(&world.ports).await.unwrap().done, MAX_PER_PASS);
+    assert_eq!(log.store(&bed.ports).await.unwrap().done, MAX_PER_PASS);
     let stored = async |account| {
         let page = PageRequest { limit: 1_000, starting_after: None };
-        world.store.list_requests(account, page).await.unwrap().rows.len()
+        bed.store.list_requests(account, page).await.unwrap().rows.len()
     };
     assert_eq!((stored(quiet).await, log.dropped(quiet)), (3, 0));
     let (first, other) = (stored(loud).await, stored(second).await);
@@ -99,7 +99,7 @@ async fn loud_account_hides_no_request_of_others() {
 }
 
 /// Moves amounts at an instant. Positive amounts enter the available balance, and negative amounts leave it.
-async fn moved(world: &World, account: AccountId, at: Timestamp, amounts: &[i64]) {
+async fn moved(bed: &TestBed, account: AccountId, at: Timestamp, amounts: &[i64]) {
     let (own, fees) =
         (LedgerAccount::Merchant(account, Bucket::Available), LedgerAccount::system(SystemAccount::Fees, account));
     let transfer = |centavos: &i64| {
@@ -115,7 +115,7 @@ async fn moved(world: &World, account: AccountId, at: Timestamp, amounts: &[i64]
         }
     };
     let transfers = amounts.iter().map(transfer).collect();
-    world.store.commit(ChangeSet { transfers, ..ChangeSet::new(at) }).await.unwrap();
+    bed.store.commit(ChangeSet { transfers, ..ChangeSet::new(at) }).await.unwrap();
 }
 
 fn sums(days: &[DayTotal], ago: usize) -> (i64, i64) {
@@ -125,37 +125,37 @@ fn sums(days: &[DayTotal], ago: usize) -> (i64, i64) {
 
 #[tokio::test]
 async fn totals_are_those_of_sao_paulo_days() {
-    let world = World::with_account().await;
+    let bed = TestBed::with_account().await;
     let (totals, account) = (DailyTotals::default(), fresh());
     // The clock starts at 2026-01-02T03:04:05Z. In São Paulo this is four minutes after midnight.
     let before_midnight: Timestamp = "2026-01-02T02:59:59.999Z".parse().unwrap();
     let midnight: Timestamp = "2026-01-02T03:00:00Z".parse().unwrap();
-    moved(&world, account, before_midnight, &[500, -20]).await;
-    moved(&world, account, midnight, &[300, 7, -100]).await;
-    moved(&world, fresh(), midnight, &[9_999]).await;
+    moved(&bed, account, before_midnight, &[500, -20]).await;
+    moved(&bed, account, midnight, &[300, 7, -100]).await;
+    moved(&bed, fresh(), midnight, &[9_999]).await;
     for _ in 0..2 {
-        let read = totals.read(&world.ports, account).await.unwrap();
+        let read = totals.read(&bed.ports, account).await.unwrap();
         assert!(read.is_complete && read.days.len() == usize::try_from(DAYS).unwrap());
         assert_eq!((sums(&read.days, 0), sums(&read.days, 1), sums(&read.days, 2)), ((307, 100), (500, 20), (0, 0)));
     }
-    moved(&world, account, world.clock.now(), &[1]).await;
-    let read = totals.read(&world.ports, account).await.unwrap();
+    moved(&bed, account, bed.clock.now(), &[1]).await;
+    let read = totals.read(&bed.ports, account).await.unwrap();
     assert_eq!((sums(&read.days, 0), sums(&read.days, 1)), ((308, 100), (500, 20)), "a new entry counts at once");
-    world.clock.advance(Duration::from_hours(29 * 24));
-    let read = totals.read(&world.ports, account).await.unwrap();
+    bed.clock.advance(Duration::from_hours(29 * 24));
+    let read = totals.read(&bed.ports, account).await.unwrap();
     assert_eq!((sums(&read.days, 29), sums(&read.days, 0)), ((308, 100), (0, 0)), "the oldest day left the sums");
 }
 
 #[tokio::test]
 async fn large_account_is_counted_in_bounded_steps() {
-    let world = World::with_account().await;
+    let bed = TestBed::with_account().await;
     let (totals, account) = (DailyTotals::default(), fresh());
     for _ in 0..25 {
-        moved(&world, account, world.clock.now(), &[1; 1_000]).await;
+        moved(&bed, account, bed.clock.now(), &[1; 1_000]).await;
     }
-    let first = totals.read(&world.ports, account).await.unwrap();
+    let first = totals.read(&bed.ports, account).await.unwrap();
     assert_eq!((first.is_complete, sums(&first.days, 0)), (false, (10_000, 0)));
-    totals.catch_up(&world.ports, account).await.unwrap();
-    let all = totals.read(&world.ports, account).await.unwrap();
+    totals.catch_up(&bed.ports, account).await.unwrap();
+    let all = totals.read(&bed.ports, account).await.unwrap();
     assert_eq!((all.is_complete, sums(&all.days, 0)), (true, (25_000, 0)));
 }

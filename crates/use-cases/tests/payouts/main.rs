@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod approval;
+mod bed;
 mod callbacks;
 mod cover;
 mod crashes;
@@ -16,4 +17,3 @@ mod proof;
 mod races;
 mod reads;
 mod returns;
-mod world;

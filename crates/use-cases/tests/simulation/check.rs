@@ -9,14 +9,14 @@ use cais_ports::{Maintenance as _, ResponseKind, UpstreamWithdrawalStatus};
 use cais_testkit::FakePsp;
 use cais_testkit::psp::OrderKind;
 
+use crate::bed::{TestBed, run};
 use crate::operation::key;
 use crate::orders::{MONEY_KINDS, MoneyOrder, Outcome, is_done, payments};
-use crate::world::{World, run};
 
 /// The number of smallest units of USDT on Ethereum per centavo, at R$ 0.10 for one USDT.
 const UNITS_PER_CENTAVO: i128 = 100_000;
 
-impl World {
+impl TestBed {
     fn in_transit(&self) -> i64 {
         self.store.balance(&LedgerAccount::Merchant(self.account.id, Bucket::InTransit)).centavos()
     }
@@ -60,7 +60,7 @@ impl World {
         unanswered.into_iter().filter(|id| visible.contains(id)).collect()
     }
 
-    /// Asserts the invariants after [`World::settle`].
+    /// Asserts the invariants after [`TestBed::settle`].
     pub fn check_end(&mut self) {
         self.check_always();
         assert_eq!(self.open(), [], "every order has an outcome");

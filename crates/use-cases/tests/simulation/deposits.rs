@@ -11,7 +11,7 @@ use cais_ports::{UpstreamDeposit, UpstreamDepositStatus as Upstream};
 use cais_testkit::psp::OrderKind;
 use cais_use_cases::callbacks;
 
-use crate::world::World;
+use crate::bed::TestBed;
 
 /// A step of a payer or of the processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl CoinStep {
     pub const ALL: [Self; 6] = [Self::Seen, Self::Paid, Self::Paid, Self::Half, Self::Again, Self::TooMany];
 }
 
-impl World {
+impl TestBed {
     /// Returns the visible deposits in the store.
     pub fn deposits(&self) -> Vec<Deposit> {
         self.store.crypto_deposits().into_iter().filter(Deposit::is_visible).collect()

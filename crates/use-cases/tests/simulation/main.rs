@@ -10,7 +10,7 @@
 //! - `node`: the crash points of a node, between its calls of the store and of acquirers.
 //! - `operation`: the operations. `orders`: the orders that take money out, in the store and at the acquirers.
 //! - `deposits`: the coins of payers, and their credits.
-//! - `world`: the nodes, their scheduler and the simulated environment. `check`: the invariants.
+//! - `bed`: the nodes, their scheduler and the simulated environment. `check`: the invariants.
 //!
 //! # Faults
 //!
@@ -45,6 +45,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
+mod bed;
 mod check;
 mod deposits;
 mod node;
@@ -53,4 +54,3 @@ mod orders;
 mod seeds;
 mod table;
 mod worker;
-mod world;

@@ -19,7 +19,7 @@ use cais_use_cases::payouts::create::{self as payouts, CreatePayout, NewPayout};
 use cais_use_cases::refunds::create::{self as refunds, CreateRefund, RequestedRefund};
 use cais_use_cases::{Ports, Response};
 
-use crate::world::World;
+use crate::bed::TestBed;
 
 /// An operation with its terms. A repeat is an equal value.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ pub enum Operation {
     Deposit { centavos: i64 },
 }
 
-impl World {
+impl TestBed {
     /// Returns an operation of this kind on the merchant's account.
     pub fn operation(&self, kind: OrderKind, centavos: i64) -> Operation {
         match kind {

@@ -8,7 +8,7 @@ use cais_ports::{UpstreamPayment, UpstreamProgress, UpstreamWithdrawalStatus};
 use cais_testkit::FakePsp;
 use cais_testkit::psp::OrderKind;
 
-use crate::world::World;
+use crate::bed::TestBed;
 
 /// The outcome of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub const MONEY_KINDS: [(OrderKind, [EventType; 2]); 3] = [
     (OrderKind::Withdrawal, [EventType::CryptoWithdrawalCompleted, EventType::CryptoWithdrawalFailed]),
 ];
 
-impl World {
+impl TestBed {
     /// Returns every order in the store.
     pub fn money_orders(&self) -> Vec<MoneyOrder> {
         let payouts = self.store.payouts().into_iter().map(|payout| MoneyOrder {

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use cais_domain::charge::ChargeStatus;
 use cais_ports::{UpstreamProgress, UpstreamWithdrawalStatus as Upstream};
-use cais_testkit::psp::{Listing, Looking, OrderKind, Sending};
+use cais_testkit::psp::{ListReply, LookupReply, OrderKind, OrderReply};
 use cais_testkit::random::Random;
 use cais_testkit::{Crash, FakePsp};
 
+use crate::bed::TestBed;
 use crate::deposits::CoinStep;
 use crate::node::CrashPoint;
 use crate::operation::Operation;
 use crate::orders::MONEY_KINDS;
 use crate::worker::Worker;
-use crate::world::World;
 
 /// The number of seeds in a run of the suite.
 const SEEDS: u64 = 10_000;
@@ -37,28 +37,34 @@ const KINDS: [OrderKind; 11] = [
     OrderKind::Deposit,
 ];
 /// The replies that an acquirer may give to any order.
-const REPLIES: [Sending; 9] = [
-    Sending::Takes,
-    Sending::Takes,
-    Sending::LosesReplies,
-    Sending::LosesReplies,
-    Sending::ArrivesLate,
-    Sending::ArrivesLateAndRefuses,
-    Sending::Silent,
-    Sending::Refuses,
-    Sending::Down,
+const REPLIES: [OrderReply; 9] = [
+    OrderReply::Accepts,
+    OrderReply::Accepts,
+    OrderReply::LosesReplies,
+    OrderReply::LosesReplies,
+    OrderReply::ArrivesLate,
+    OrderReply::ArrivesLateAndRefuses,
+    OrderReply::Silent,
+    OrderReply::Refuses,
+    OrderReply::Down,
 ];
 /// The replies that an acquirer may give only to orders that have an outcome of their own.
-const MORE_REPLIES: [Sending; 3] = [Sending::Completes, Sending::Fails, Sending::TakesAndRefuses];
+const MORE_REPLIES: [OrderReply; 3] = [OrderReply::Completes, OrderReply::Fails, OrderReply::AcceptsAndRefuses];
 /// The replies after which the outcome of an order is open.
-const OPEN_REPLIES: [Sending; 4] =
-    [Sending::Silent, Sending::LosesReplies, Sending::ArrivesLate, Sending::ArrivesLateAndRefuses];
+const OPEN_REPLIES: [OrderReply; 4] =
+    [OrderReply::Silent, OrderReply::LosesReplies, OrderReply::ArrivesLate, OrderReply::ArrivesLateAndRefuses];
 /// How far the clock jumps between an order and its repeat: while the request may still arrive, beyond a lease, and
 /// beyond the arrival.
 const REPEAT_JUMPS_MS: [u64; 4] = [3_000, 31_000, 35_000, 61_000];
 /// The replies to a verification.
-const VERIFICATIONS: [Sending; 6] =
-    [Sending::Takes, Sending::Takes, Sending::LosesReplies, Sending::Silent, Sending::Refuses, Sending::Down];
+const VERIFICATIONS: [OrderReply; 6] = [
+    OrderReply::Accepts,
+    OrderReply::Accepts,
+    OrderReply::LosesReplies,
+    OrderReply::Silent,
+    OrderReply::Refuses,
+    OrderReply::Down,
+];
 /// How far the clock jumps: within a worker's pause, beyond the pause, beyond a lease, and beyond the age at which
 /// orders are sent again.
 const JUMPS_MS: [u64; 7] = [1, 500, 2_000, 10_000, 31_000, 61_000, 360_000];
@@ -73,7 +79,7 @@ enum Hides {
 }
 
 struct Run {
-    world: World,
+    bed: TestBed,
     random: Random,
     hides: [Hides; 2],
 }
@@ -83,21 +89,21 @@ impl Run {
         // Two neighboring seeds must not produce the same run with a shift of one step.
         let mut random = Random(seed.wrapping_mul(0xd134_2543_de82_ef95));
         let hides = [(); 2].map(|()| random.one_of(&[Hides::Nothing, Hides::LookUps, Hides::Lists]));
-        let world = World::new(format!("seed {seed}, {hides:?}; repeat it with: scripts/simulate --seed {seed}"));
-        Self { world, random, hides }
+        let bed = TestBed::new(format!("seed {seed}, {hides:?}; repeat it with: scripts/simulate --seed {seed}"));
+        Self { bed, random, hides }
     }
 
     /// Runs the steps, and returns the trace.
     fn run(mut self) -> String {
         for _ in 0..STEPS {
             self.step();
-            self.world.check_always();
+            self.bed.check_always();
         }
         let failed = UpstreamProgress::Failed { reason: None };
         let outcome = self.random.one_of(&[UpstreamProgress::Done { at: None }, failed]);
-        self.world.settle(&outcome);
-        self.world.check_end();
-        self.world.trace().to_owned()
+        self.bed.settle(&outcome);
+        self.bed.check_end();
+        self.bed.trace().to_owned()
     }
 
     fn index(&mut self, limit: usize) -> usize {
@@ -107,34 +113,34 @@ impl Run {
     fn step(&mut self) {
         let node = self.index(2);
         match self.random.below(100) {
-            0..50 if self.world.tasks() > 0 => {
-                let task = self.index(self.world.tasks());
-                self.world.poll(task);
+            0..50 if self.bed.tasks() > 0 => {
+                let task = self.index(self.bed.tasks());
+                self.bed.poll(task);
             }
             0..60 => self.call(node),
             60..75 => {
                 let worker = self.random.one_of(&Worker::ALL);
-                self.world.work(worker, node);
+                self.bed.work(worker, node);
                 if self.random.below(2) == 0 {
-                    self.world.work(worker, 1 - node);
+                    self.bed.work(worker, 1 - node);
                 }
             }
             75..80 => {
                 let point = self.random.one_of(&CrashPoint::ALL);
-                self.world.note(&format!("node {node}: crashes {point:?}"));
-                self.world.nodes[node].crash_at(point);
+                self.bed.note(&format!("node {node}: crashes {point:?}"));
+                self.bed.nodes[node].crash_at(point);
             }
             80..83 => {
                 let crash = self.random.one_of(&[Crash::Before, Crash::After]);
-                self.world.note(&format!("the store fails {crash:?} the next commit"));
-                self.world.store.crash_at(1, crash);
+                self.bed.note(&format!("the store fails {crash:?} the next commit"));
+                self.bed.store.crash_at(1, crash);
             }
             83..88 => self.fault(),
             88..90 => self.disturb_repeat(node),
             90..95 => {
                 let jump = self.random.one_of(&JUMPS_MS);
-                self.world.clock.advance(Duration::from_millis(jump));
-                self.world.note("now");
+                self.bed.clock.advance(Duration::from_millis(jump));
+                self.bed.note("now");
             }
             95..96 => self.coins_move(node),
             96..98 => self.payer_moves(node),
@@ -144,29 +150,29 @@ impl Run {
 
     /// Makes a first call of an operation, or a repeat.
     fn call(&mut self, node: usize) {
-        let begun = self.world.calls.len();
+        let begun = self.bed.calls.len();
         let number = if begun < MAX_CALLS && self.random.below(2) == 0 {
             let operation = self.operation();
-            self.world.begin(operation)
+            self.bed.begin(operation)
         } else if begun > 0 {
             self.index(begun)
         } else {
             return;
         };
-        self.world.call(number, node);
+        self.bed.call(number, node);
     }
 
     fn operation(&mut self) -> Operation {
         // The largest payout exceeds the balance. The sum of the two largest refunds exceeds the charge.
         let centavos = self.random.one_of(&[300, 1_200, 5_000]);
         let kind = self.random.one_of(&KINDS);
-        self.world.operation(kind, centavos)
+        self.bed.operation(kind, centavos)
     }
 
     /// Changes the replies of an acquirer.
     fn fault(&mut self) {
         let number = self.index(2);
-        let (hides, psp) = (self.hides[number], self.world.psps[number].clone());
+        let (hides, psp) = (self.hides[number], self.bed.psps[number].clone());
         let kind = self.random.one_of(&OrderKind::ALL);
         if matches!(kind, OrderKind::Withdrawal | OrderKind::Deposit) {
             return self.processor_fault();
@@ -176,111 +182,122 @@ impl Run {
             replies.extend(MORE_REPLIES);
         }
         // A refusal is proof if the look-up shows no order. The look-up of a defense is the list.
-        let unproven = |sending: &Sending| match kind {
-            OrderKind::Defense => hides == Hides::Lists && *sending == Sending::Refuses,
+        let unproven = |sending: &OrderReply| match kind {
+            OrderKind::Defense => hides == Hides::Lists && *sending == OrderReply::Refuses,
             OrderKind::Charge | OrderKind::Payout | OrderKind::Refund | OrderKind::Withdrawal | OrderKind::Deposit => {
-                hides == Hides::LookUps && *sending == Sending::TakesAndRefuses
+                hides == Hides::LookUps && *sending == OrderReply::AcceptsAndRefuses
             }
         };
         replies.retain(|sending| !unproven(sending));
         let sending = self.random.one_of(&replies);
-        let looking = match hides {
-            Hides::LookUps => self.random.one_of(&[Looking::Tells, Looking::Silent, Looking::Down, Looking::Forgets]),
-            Hides::Nothing | Hides::Lists => self.random.one_of(&[Looking::Tells, Looking::Silent, Looking::Down]),
+        let lookup_reply = match hides {
+            Hides::LookUps => self.random.one_of(&[
+                LookupReply::Accurate,
+                LookupReply::Silent,
+                LookupReply::Down,
+                LookupReply::NotFound,
+            ]),
+            Hides::Nothing | Hides::Lists => {
+                self.random.one_of(&[LookupReply::Accurate, LookupReply::Silent, LookupReply::Down])
+            }
         };
-        let shown = [Listing::Pages(1), Listing::Pages(100), Listing::Silent, Listing::Garbles];
+        let shown = [ListReply::Pages(1), ListReply::Pages(100), ListReply::Silent, ListReply::Unreadable];
         let listing = match hides {
-            Hides::Lists => self.random.one_of(&[Listing::Pages(100), Listing::Silent, Listing::Empty]),
+            Hides::Lists => self.random.one_of(&[ListReply::Pages(100), ListReply::Silent, ListReply::Empty]),
             Hides::Nothing | Hides::LookUps => self.random.one_of(&shown),
         };
         let (hides_defenses, rests) = (hides == Hides::Lists && self.random.below(2) == 0, self.random.below(4) == 0);
-        self.world.note(&format!(
-            "{}: {kind:?} {sending:?}, look-ups {looking:?}, lists {listing:?}, defenses hidden {hides_defenses}, rests {rests}",
+        self.bed.note(&format!(
+            "{}: {kind:?} {sending:?}, look-ups {lookup_reply:?}, lists {listing:?}, defenses hidden {hides_defenses}, rests {rests}",
             psp.name
         ));
         psp.set_for(kind, sending);
-        psp.set_looking(looking);
-        psp.set_listing(listing);
+        psp.set_lookup_reply(lookup_reply);
+        psp.set_list_replies(listing);
         psp.hide_defenses(hides_defenses);
-        psp.set_resting(rests);
+        psp.set_breaker_open(rests);
     }
 
     /// Leaves a new order with an open outcome, and gives its repeat another reply. A wrong proof of a failure is found
     /// here first.
     fn disturb_repeat(&mut self, node: usize) {
-        let (hides, psp) = (self.hides[0], self.world.psps[0].clone());
+        let (hides, psp) = (self.hides[0], self.bed.psps[0].clone());
         let kind = self.random.one_of(&MONEY_KINDS).0;
         let first = self.random.one_of(&OPEN_REPLIES);
-        let second = self.random.one_of(&[first, Sending::Refuses, Sending::Down, Sending::TakesAndRefuses]);
-        let second = if hides == Hides::LookUps && second == Sending::TakesAndRefuses { first } else { second };
+        let second = self.random.one_of(&[first, OrderReply::Refuses, OrderReply::Down, OrderReply::AcceptsAndRefuses]);
+        let second = if hides == Hides::LookUps && second == OrderReply::AcceptsAndRefuses { first } else { second };
         let (crashes, jump) = (self.random.below(2) == 0, self.random.one_of(&REPEAT_JUMPS_MS));
-        self.world
-            .note(&format!("{}: {kind:?} {first:?}, then {second:?}; crash after the request {crashes}", psp.name));
-        self.world.set_for(kind, first);
-        psp.set_looking(if hides == Hides::LookUps { Looking::Forgets } else { Looking::Tells });
+        self.bed.note(&format!("{}: {kind:?} {first:?}, then {second:?}; crash after the request {crashes}", psp.name));
+        self.bed.set_for(kind, first);
+        psp.set_lookup_reply(if hides == Hides::LookUps { LookupReply::NotFound } else { LookupReply::Accurate });
         if crashes {
-            self.world.nodes[node].crash_at(CrashPoint::AfterRequest);
+            self.bed.nodes[node].crash_at(CrashPoint::AfterRequest);
         }
-        if self.world.calls.len() < MAX_CALLS {
-            let operation = self.world.operation(kind, 300);
-            let number = self.world.begin(operation);
-            self.world.call(number, node);
+        if self.bed.calls.len() < MAX_CALLS {
+            let operation = self.bed.operation(kind, 300);
+            let number = self.bed.begin(operation);
+            self.bed.call(number, node);
         }
-        self.world.drain();
-        self.world.set_for(kind, second);
-        self.world.clock.advance(Duration::from_millis(jump));
+        self.bed.drain();
+        self.bed.set_for(kind, second);
+        self.bed.clock.advance(Duration::from_millis(jump));
         for worker in [Worker::Resume, Worker::Payouts, Worker::Refunds, Worker::Withdrawals] {
-            self.world.work(worker, 1 - node);
+            self.bed.work(worker, 1 - node);
         }
-        self.world.drain();
+        self.bed.drain();
     }
 
     /// Changes the replies of the processor. Absence is never proof here, so look-ups may hide a batch at any time.
     fn processor_fault(&mut self) {
         let mut replies = REPLIES.to_vec();
-        replies.push(Sending::TakesAndRefuses);
+        replies.push(OrderReply::AcceptsAndRefuses);
         let (creating, verifying) = (self.random.one_of(&replies), self.random.one_of(&VERIFICATIONS));
-        let looking =
-            self.random.one_of(&[Looking::Tells, Looking::Tells, Looking::Silent, Looking::Down, Looking::Forgets]);
-        self.world.note(&format!("processor: {creating:?}, verifications {verifying:?}, look-ups {looking:?}"));
-        let processor = &self.world.processor;
+        let lookup_reply = self.random.one_of(&[
+            LookupReply::Accurate,
+            LookupReply::Accurate,
+            LookupReply::Silent,
+            LookupReply::Down,
+            LookupReply::NotFound,
+        ]);
+        self.bed.note(&format!("processor: {creating:?}, verifications {verifying:?}, look-ups {lookup_reply:?}"));
+        let processor = &self.bed.processor;
         processor.set(creating);
         processor.set_verifying(verifying);
-        processor.set_looking(looking);
+        processor.set_lookup_reply(lookup_reply);
     }
 
     /// Ends verified batches, or makes an operator decide. The processor may send a callback.
     fn coins_move(&mut self, node: usize) {
-        let processor = self.world.processor.clone();
+        let processor = self.bed.processor.clone();
         match self.random.below(4) {
-            0 => self.world.review(node),
+            0 => self.bed.review(node),
             1 => processor.end_failed(Upstream::Processing),
             _ => {
                 let status = self.random.one_of(&[Upstream::Finished, Upstream::Rejected, Upstream::Failed]);
-                self.world.note(&format!("processor: verified batches are {status:?}"));
+                self.bed.note(&format!("processor: verified batches are {status:?}"));
                 processor.settle_open(status);
             }
         }
         let batches = processor.batches();
         if !batches.is_empty() && self.random.below(2) == 0 {
             let (batch, by_id) = (&batches[self.index(batches.len())], self.random.below(2) == 0);
-            self.world.processor_calls_back(node, batch, by_id);
+            self.bed.processor_calls_back(node, batch, by_id);
         }
     }
 
     /// Makes a step of a payer of a deposit. The processor may send callbacks, also repeated and in another order.
     fn payer_moves(&mut self, node: usize) {
-        let deposits = self.world.deposits();
+        let deposits = self.bed.deposits();
         if deposits.is_empty() {
             return;
         }
         let (deposit, step) = (&deposits[self.index(deposits.len())], self.random.one_of(&CoinStep::ALL));
-        self.world.pay_coins(deposit, step);
-        let payments = self.world.processor.state().payments.clone();
+        self.bed.pay_coins(deposit, step);
+        let payments = self.bed.processor.state().payments.clone();
         for at in [node, 1 - node] {
             if self.random.below(2) == 0 {
                 let payment = &payments[self.index(payments.len())];
-                self.world.deposit_callback(at, payment);
+                self.bed.deposit_callback(at, payment);
             }
         }
     }
@@ -288,18 +305,18 @@ impl Run {
     /// Pays a charge or ends an open order. The acquirer may send a callback.
     fn money_moves(&mut self, node: usize) {
         let number = self.index(2);
-        let psp = self.world.psps[number].clone();
+        let psp = self.bed.psps[number].clone();
         if self.random.below(2) == 0 {
             let outcome = self.random.one_of(&[
                 UpstreamProgress::Done { at: None },
                 UpstreamProgress::Failed { reason: Some("closed".to_owned()) },
             ]);
-            self.world.note(&format!("{}: open orders are {outcome:?}", psp.name));
+            self.bed.note(&format!("{}: open orders are {outcome:?}", psp.name));
             psp.settle_open(&outcome);
             self.payout_callback(node, &psp);
             return;
         }
-        let charges = self.world.store.charges();
+        let charges = self.bed.store.charges();
         let charge = charges[self.index(charges.len())].clone();
         let is_payable = matches!(charge.state.status(), ChargeStatus::Pending | ChargeStatus::Paid);
         let Some(issued) = charge.state.issued().filter(|issued| is_payable && issued.acquirer == psp.name) else {
@@ -307,11 +324,11 @@ impl Run {
         };
         let centavos = self.random.one_of(&[charge.terms.amount.centavos(), 100]);
         let pix = psp.pay(&charge.txid, centavos);
-        self.world.note(&format!("{}: charge {} is paid {centavos}", issued.acquirer, charge.id));
+        self.bed.note(&format!("{}: charge {} is paid {centavos}", issued.acquirer, charge.id));
         if self.random.below(2) == 0 {
-            self.world.called_back.insert(charge.id.to_string());
+            self.bed.called_back.insert(charge.id.to_string());
             let body = format!("{}/{pix}", charge.txid).into_bytes();
-            self.world.call_back(node, psp.name.clone(), body);
+            self.bed.receive_callback(node, psp.name.clone(), body);
         }
     }
 
@@ -322,8 +339,8 @@ impl Run {
             return;
         }
         let name = &payouts[self.index(payouts.len())].instruction_id;
-        self.world.called_back.extend(name.payout().map(|id| id.to_string()));
-        self.world.call_back(node, psp.name.clone(), format!("sent:{name}").into_bytes());
+        self.bed.called_back.extend(name.payout().map(|id| id.to_string()));
+        self.bed.receive_callback(node, psp.name.clone(), format!("sent:{name}").into_bytes());
     }
 }
 

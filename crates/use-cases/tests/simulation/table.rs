@@ -3,31 +3,31 @@
 use std::time::Duration;
 
 use cais_ports::UpstreamProgress;
-use cais_testkit::psp::{OrderKind, Sending};
+use cais_testkit::psp::{OrderKind, OrderReply};
 
+use crate::bed::TestBed;
 use crate::node::CrashPoint;
 use crate::worker::Worker;
-use crate::world::World;
 
 /// A time longer than the lease of a request, and shorter than the pause before an order is sent again.
 const PAST_LEASE: Duration = Duration::from_secs(31);
 
 /// The replies that every kind of order can get.
-const REPLIES: [Sending; 7] = [
-    Sending::Takes,
-    Sending::LosesReplies,
-    Sending::ArrivesLate,
-    Sending::ArrivesLateAndRefuses,
-    Sending::Silent,
-    Sending::Refuses,
-    Sending::Down,
+const REPLIES: [OrderReply; 7] = [
+    OrderReply::Accepts,
+    OrderReply::LosesReplies,
+    OrderReply::ArrivesLate,
+    OrderReply::ArrivesLateAndRefuses,
+    OrderReply::Silent,
+    OrderReply::Refuses,
+    OrderReply::Down,
 ];
 
 #[derive(Debug, Clone, Copy)]
 struct Case {
     kind: OrderKind,
     point: CrashPoint,
-    reply: Sending,
+    reply: OrderReply,
     second_works: bool,
 }
 
@@ -35,7 +35,7 @@ impl Case {
     /// Returns whether the order must fail. The only proof of a failure is a refusal of the first request that was
     /// stored before the crash. For a defense, a repeat is a new order.
     fn fails(self) -> bool {
-        let is_stored = self.point == CrashPoint::AfterOutcome && self.reply == Sending::Refuses;
+        let is_stored = self.point == CrashPoint::AfterOutcome && self.reply == OrderReply::Refuses;
         match self.kind {
             OrderKind::Payout | OrderKind::Refund => is_stored,
             OrderKind::Withdrawal => self.withdrawal_fails(),
@@ -47,8 +47,8 @@ impl Case {
     /// is absent, an operator fails it.
     const fn withdrawal_fails(self) -> bool {
         match (self.point, self.reply) {
-            (CrashPoint::BeforeIntent, _) | (CrashPoint::AfterOutcome, Sending::Down) => false,
-            (CrashPoint::AfterIntent, _) | (_, Sending::Silent | Sending::Refuses | Sending::Down) => true,
+            (CrashPoint::BeforeIntent, _) | (CrashPoint::AfterOutcome, OrderReply::Down) => false,
+            (CrashPoint::AfterIntent, _) | (_, OrderReply::Silent | OrderReply::Refuses | OrderReply::Down) => true,
             (CrashPoint::AfterRequest | CrashPoint::AfterReply | CrashPoint::AfterOutcome, _) => false,
         }
     }
@@ -56,31 +56,32 @@ impl Case {
     /// Returns whether the crash point is reached. A defense with an unknown outcome needs no second commit, because
     /// the first commit has left it to a worker.
     fn is_reached(self) -> bool {
-        let is_unknown = matches!(self.reply, Sending::ArrivesLate | Sending::ArrivesLateAndRefuses | Sending::Silent);
+        let is_unknown =
+            matches!(self.reply, OrderReply::ArrivesLate | OrderReply::ArrivesLateAndRefuses | OrderReply::Silent);
         !(is_unknown && self.kind == OrderKind::Defense && self.point == CrashPoint::AfterOutcome)
     }
 
     fn run(self) {
-        let mut world = World::new(format!("{self:?}"));
-        let operation = world.operation(self.kind, 300);
-        let number = world.begin(operation);
-        world.set_for(self.kind, self.reply);
-        world.nodes[0].crash_at(self.point);
-        world.call(number, 0);
-        world.drain();
-        assert_eq!(world.trace().contains("node 0: dead"), self.is_reached(), "the crash point");
-        world.check_always();
-        world.clock.advance(PAST_LEASE);
+        let mut bed = TestBed::new(format!("{self:?}"));
+        let operation = bed.operation(self.kind, 300);
+        let number = bed.begin(operation);
+        bed.set_for(self.kind, self.reply);
+        bed.nodes[0].crash_at(self.point);
+        bed.call(number, 0);
+        bed.drain();
+        assert_eq!(bed.trace().contains("node 0: dead"), self.is_reached(), "the crash point");
+        bed.check_always();
+        bed.clock.advance(PAST_LEASE);
         if self.second_works {
             for worker in Worker::ALL {
-                world.work(worker, 1);
+                bed.work(worker, 1);
             }
-            world.drain();
-            world.check_always();
+            bed.drain();
+            bed.check_always();
         }
-        world.settle(&UpstreamProgress::Done { at: None });
-        world.check_end();
-        assert_eq!(world.executed(self.kind), usize::from(!self.fails()), "orders carried out");
+        bed.settle(&UpstreamProgress::Done { at: None });
+        bed.check_end();
+        assert_eq!(bed.executed(self.kind), usize::from(!self.fails()), "orders carried out");
     }
 }
 

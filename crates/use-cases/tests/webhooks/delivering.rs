@@ -13,33 +13,33 @@ use cais_use_cases::webhooks::dispatch::DispatchLimits;
 use cais_use_cases::webhooks::rotate::rotate;
 use jiff::SignedDuration;
 
+use crate::bed::{Dispatcher, TestBed, settle, until};
 use crate::queue::Queue;
 use crate::receivers::{Answer, refused, taken};
-use crate::world::{Dispatcher, World, settle, until};
 
 #[tokio::test]
 async fn event_is_sent_as_stored_with_present_signature() {
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     let asked = CreateEndpoint { url: a_webhook_url(), subscription: Subscription::All, description: None };
-    let (endpoint, first) = create(&world.ports, &world.account, asked).await.unwrap();
-    let dispatcher = world.dispatcher();
-    let event = world.publish(EventType::ChargePaid).await;
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
-    let (_, second) = rotate(&world.ports, &world.account, endpoint.id, 60).await.unwrap();
-    world.publish(EventType::ChargePaid).await;
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
-    let at = world.clock.advance(Duration::from_mins(1));
-    world.publish(EventType::ChargePaid).await;
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    let (endpoint, first) = create(&bed.ports, &bed.account, asked).await.unwrap();
+    let dispatcher = bed.dispatcher();
+    let event = bed.publish(EventType::ChargePaid).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    let (_, second) = rotate(&bed.ports, &bed.account, endpoint.id, 60).await.unwrap();
+    bed.publish(EventType::ChargePaid).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    let at = bed.clock.advance(Duration::from_mins(1));
+    bed.publish(EventType::ChargePaid).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
 
-    let calls = world.receivers.calls();
-    let kept = world.ports.queries.find_event(world.account.id, event.id).await.unwrap().unwrap();
-    assert_eq!((calls[0].id, &calls[0].body), (event.id, &world.ports.representation.event(&kept)));
+    let calls = bed.receivers.calls();
+    let kept = bed.ports.queries.find_event(bed.account.id, event.id).await.unwrap().unwrap();
+    assert_eq!((calls[0].id, &calls[0].body), (event.id, &bed.ports.representation.event(&kept)));
     assert_eq!(calls[0].secrets, std::slice::from_ref(&first));
     assert_eq!(calls[1].secrets, [second.clone(), first], "both, the current one first");
     assert_eq!((&calls[2].secrets[..], calls[2].at), (&[second][..], at));
-    let delivery = world.deliveries(&endpoint).await.remove(0);
+    let delivery = bed.deliveries(&endpoint).await.remove(0);
     assert_eq!(delivery.attempts.len(), 1);
     assert_eq!((delivery.attempts[0].status_code, &delivery.attempts[0].error), (Some(200), &None));
     assert_eq!(delivery.attempts[0].response_body.as_deref(), Some("ok"));
@@ -47,140 +47,140 @@ async fn event_is_sent_as_stored_with_present_signature() {
 
 #[tokio::test]
 async fn failing_receiver_is_tried_ten_times_on_schedule() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    world.receivers.set(&endpoint.url, Answer::Now(refused(500)));
-    let dispatcher = world.dispatcher();
-    world.publish(EventType::ChargePaid).await;
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    bed.receivers.set(&endpoint.url, Answer::Now(refused(500)));
+    let dispatcher = bed.dispatcher();
+    bed.publish(EventType::ChargePaid).await;
     for (number, pause_s) in (1..).zip(SCHEDULE_S) {
         let due_at = loop {
-            let delivery = world.deliveries(&endpoint).await.remove(0);
+            let delivery = bed.deliveries(&endpoint).await.remove(0);
             match delivery.next_attempt_at {
-                Some(due_at) if delivery.attempts.len() == number && due_at > world.now() => break due_at,
+                Some(due_at) if delivery.attempts.len() == number && due_at > bed.now() => break due_at,
                 _ => tokio::task::yield_now().await,
             }
         };
-        let pause = due_at.duration_since(world.now());
+        let pause = due_at.duration_since(bed.now());
         let around = SignedDuration::from_secs(i64::from(pause_s));
         assert!((pause - around).abs() <= around / 10, "attempt {number}: {pause} and not {around}");
         // Just before that instant, no attempt starts.
-        world.clock.set(due_at - SignedDuration::from_millis(1));
+        bed.clock.set(due_at - SignedDuration::from_millis(1));
         dispatcher.tick();
         settle().await;
-        assert_eq!(world.receivers.calls().len(), number);
-        world.clock.set(due_at);
+        assert_eq!(bed.receivers.calls().len(), number);
+        bed.clock.set(due_at);
         dispatcher.tick();
     }
-    world.until_all(&endpoint, DeliveryStatus::Failed).await;
+    bed.until_all(&endpoint, DeliveryStatus::Failed).await;
     dispatcher.stop().await;
-    let delivery = world.deliveries(&endpoint).await.remove(0);
+    let delivery = bed.deliveries(&endpoint).await.remove(0);
     assert_eq!((delivery.attempts.len(), delivery.next_attempt_at), (10, None));
-    let ids: std::collections::HashSet<_> = world.receivers.calls().iter().map(|call| call.id).collect();
+    let ids: std::collections::HashSet<_> = bed.receivers.calls().iter().map(|call| call.id).collect();
     assert_eq!(ids.len(), 1);
 }
 
 #[tokio::test]
 async fn retry_after_of_receiver_is_respected() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
     let later = Sent { retry_after: Some(SignedDuration::from_mins(20)), ..refused(429) };
-    world.receivers.script(&endpoint.url, [Answer::Now(later)]);
-    let dispatcher = world.dispatcher();
-    world.publish(EventType::ChargePaid).await;
-    until("the first attempt", || world.receivers.calls().len() == 1).await;
+    bed.receivers.script(&endpoint.url, [Answer::Now(later)]);
+    let dispatcher = bed.dispatcher();
+    bed.publish(EventType::ChargePaid).await;
+    until("the first attempt", || bed.receivers.calls().len() == 1).await;
     settle().await;
-    let due_at = world.deliveries(&endpoint).await[0].next_attempt_at.unwrap();
-    assert_eq!(due_at.duration_since(world.now()), SignedDuration::from_mins(20));
-    world.clock.set(due_at);
+    let due_at = bed.deliveries(&endpoint).await[0].next_attempt_at.unwrap();
+    assert_eq!(due_at.duration_since(bed.now()), SignedDuration::from_mins(20));
+    bed.clock.set(due_at);
     dispatcher.tick();
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
 }
 
 #[tokio::test]
 async fn undecryptable_secret_fails_attempt_without_call() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    world.publish(EventType::ChargePaid).await;
-    let other_key = Ports { secret_cipher: std::sync::Arc::new(PlainSecretCipher::under(7)), ..world.ports.clone() };
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    bed.publish(EventType::ChargePaid).await;
+    let other_key = Ports { secret_cipher: std::sync::Arc::new(PlainSecretCipher::under(7)), ..bed.ports.clone() };
     let wrong = Dispatcher::start(other_key, DispatchLimits::default());
     wrong.tick();
-    until("an attempt", || Queue::count(&world.queue.finishes) == 1).await;
+    until("an attempt", || Queue::count(&bed.queue.finishes) == 1).await;
     wrong.stop().await;
-    let delivery = world.deliveries(&endpoint).await.remove(0);
+    let delivery = bed.deliveries(&endpoint).await.remove(0);
     let word = AttemptError::Unsigned.as_str();
     assert_eq!(delivery.attempts[0].error.as_deref(), Some(word));
-    assert_eq!((delivery.status, world.receivers.calls()), (DeliveryStatus::Pending, Vec::new()));
+    assert_eq!((delivery.status, bed.receivers.calls()), (DeliveryStatus::Pending, Vec::new()));
 
-    world.clock.set(delivery.next_attempt_at.unwrap());
-    let right = world.deaf_dispatcher();
+    bed.clock.set(delivery.next_attempt_at.unwrap());
+    let right = bed.dispatcher_without_hints();
     right.tick();
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     right.stop().await;
 }
 
 #[tokio::test]
 async fn panicking_attempt_does_not_end_others() {
-    let world = World::new().await;
-    let (broken, fine) = (world.endpoint().await, world.endpoint().await);
-    world.receivers.set(&broken.url, Answer::Broken);
-    let dispatcher = world.dispatcher();
-    world.publish_many(5).await;
-    world.until_all(&fine, DeliveryStatus::Succeeded).await;
-    until("every attempt", || world.receivers.calls_to(&broken.url).len() == 5).await;
+    let bed = TestBed::new().await;
+    let (broken, fine) = (bed.endpoint().await, bed.endpoint().await);
+    bed.receivers.set(&broken.url, Answer::Broken);
+    let dispatcher = bed.dispatcher();
+    bed.publish_many(5).await;
+    bed.until_all(&fine, DeliveryStatus::Succeeded).await;
+    until("every attempt", || bed.receivers.calls_to(&broken.url).len() == 5).await;
     dispatcher.stop().await;
-    for delivery in world.deliveries(&broken).await {
+    for delivery in bed.deliveries(&broken).await {
         assert_eq!((delivery.status, delivery.attempts.len()), (DeliveryStatus::Pending, 1));
     }
 }
 
 #[tokio::test]
 async fn delivery_created_during_claim_needs_no_tick() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    let dispatcher = world.dispatcher();
-    world.queue.hold_replies();
-    world.publish(EventType::ChargePaid).await;
-    until("a claim", || Queue::count(&world.queue.claims) == 1).await;
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    let dispatcher = bed.dispatcher();
+    bed.queue.hold_replies();
+    bed.publish(EventType::ChargePaid).await;
+    until("a claim", || Queue::count(&bed.queue.claims) == 1).await;
     settle().await;
     // The claim has read the store. Its reply is in transit.
-    world.publish(EventType::ChargePaid).await;
+    bed.publish(EventType::ChargePaid).await;
     settle().await;
-    world.queue.release_replies(100);
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.queue.release_replies(100);
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    assert_eq!(world.receivers.calls().len(), 2);
-    assert_eq!(Queue::count(&world.queue.looks), 0, "the queues were not read");
+    assert_eq!(bed.receivers.calls().len(), 2);
+    assert_eq!(Queue::count(&bed.queue.looks), 0, "the queues were not read");
 }
 
 #[tokio::test]
 async fn delivery_without_hint_is_found_at_tick() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    world.publish_many(30).await;
-    let dispatcher = world.deaf_dispatcher();
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    bed.publish_many(30).await;
+    let dispatcher = bed.dispatcher_without_hints();
     settle().await;
-    assert_eq!(world.receivers.calls(), []);
+    assert_eq!(bed.receivers.calls(), []);
     dispatcher.tick();
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    assert_eq!(world.receivers.calls().len(), 30);
-    assert!(world.receivers.most_at_once(&endpoint.url) <= 8);
+    assert_eq!(bed.receivers.calls().len(), 30);
+    assert!(bed.receivers.most_at_once(&endpoint.url) <= 8);
 }
 
 #[tokio::test]
 async fn success_after_failures_ends_delivery() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    world.receivers.script(&endpoint.url, [Answer::Now(refused(503)), Answer::Now(taken())]);
-    let dispatcher = world.dispatcher();
-    world.publish(EventType::ChargePaid).await;
-    until("the first attempt", || Queue::count(&world.queue.finishes) == 1).await;
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    bed.receivers.script(&endpoint.url, [Answer::Now(refused(503)), Answer::Now(taken())]);
+    let dispatcher = bed.dispatcher();
+    bed.publish(EventType::ChargePaid).await;
+    until("the first attempt", || Queue::count(&bed.queue.finishes) == 1).await;
     settle().await;
-    world.clock.advance(Duration::from_secs(6));
+    bed.clock.advance(Duration::from_secs(6));
     dispatcher.tick();
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    let attempts = world.deliveries(&endpoint).await.remove(0).attempts;
+    let attempts = bed.deliveries(&endpoint).await.remove(0).attempts;
     assert_eq!(attempts.iter().map(|attempt| attempt.status_code).collect::<Vec<_>>(), [Some(503), Some(200)]);
 }

@@ -13,17 +13,17 @@ use cais_testkit::memory::StoredEvent;
 use cais_use_cases::webhooks::dispatch::DispatchLimits;
 use proptest::prelude::*;
 
+use crate::bed::{TestBed, settle};
 use crate::queue::{Failure, down};
 use crate::receivers::{Answer, refused, taken};
-use crate::world::{World, settle};
 
 /// A repeatable source of random numbers.
 #[derive(Clone)]
-struct Dice(Arc<Mutex<u64>>);
+struct RandomNumbers(Arc<Mutex<u64>>);
 
-impl Dice {
+impl RandomNumbers {
     /// Returns a number below `sides`.
-    fn roll(&self, sides: u64) -> u64 {
+    fn below(&self, sides: u64) -> u64 {
         let mut state = self.0.lock().unwrap();
         *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -31,7 +31,7 @@ impl Dice {
     }
 
     fn answer(&self) -> Answer {
-        Answer::Now(match self.roll(6) {
+        Answer::Now(match self.below(6) {
             0 => refused(500),
             1 => Sent { status_code: None, error: Some(AttemptError::TimedOut), ..taken() },
             2 => Sent { retry_after: Some(jiff::SignedDuration::from_secs(90)), ..refused(429) },
@@ -40,7 +40,7 @@ impl Dice {
     }
 
     fn failure(&self) -> Option<Failure> {
-        match self.roll(8) {
+        match self.below(8) {
             0 => Some(Failure::Before(down())),
             1 => Some(Failure::After),
             _ => None,
@@ -48,9 +48,9 @@ impl Dice {
     }
 }
 
-async fn all_arrived(world: &World, endpoints: &[Endpoint], events: &[EventId]) -> bool {
+async fn all_arrived(bed: &TestBed, endpoints: &[Endpoint], events: &[EventId]) -> bool {
     for endpoint in endpoints {
-        let arrived = world.deliveries(endpoint).await;
+        let arrived = bed.deliveries(endpoint).await;
         let ended: HashSet<EventId> = arrived
             .iter()
             .filter(|delivery| delivery.status == DeliveryStatus::Succeeded)
@@ -64,61 +64,61 @@ async fn all_arrived(world: &World, endpoints: &[Endpoint], events: &[EventId]) 
 }
 
 async fn simulate(seed: u64) {
-    let world = World::new().await;
-    let dice = Dice(Arc::new(Mutex::new(seed)));
+    let bed = TestBed::new().await;
+    let random = RandomNumbers(Arc::new(Mutex::new(seed)));
     let mut endpoints = Vec::new();
-    for _ in 0..=dice.roll(4) {
-        endpoints.push(world.endpoint().await);
+    for _ in 0..=random.below(4) {
+        endpoints.push(bed.endpoint().await);
     }
-    let (of_claims, of_finishes) = (dice.clone(), dice.clone());
-    world.queue.claims_fail(move |_| of_claims.failure());
-    world.queue.finishes_fail(move |_| of_finishes.failure());
+    let (of_claims, of_finishes) = (random.clone(), random.clone());
+    bed.queue.claims_fail(move |_| of_claims.failure());
+    bed.queue.finishes_fail(move |_| of_finishes.failure());
     let limits = DispatchLimits { in_flight: 6, per_endpoint: 3, ..DispatchLimits::default() };
-    let mut nodes = vec![world.dispatcher_with(limits), world.deaf_dispatcher()];
+    let mut nodes = vec![bed.dispatcher_with(limits), bed.dispatcher_without_hints()];
     let mut events = Vec::new();
     for _ in 0..12 {
         for endpoint in &endpoints {
-            world.receivers.script(&endpoint.url, [dice.answer(), dice.answer()]);
+            bed.receivers.script(&endpoint.url, [random.answer(), random.answer()]);
         }
-        for _ in 0..=dice.roll(3) {
-            events.push(world.publish(EventType::ChargePaid).await.id);
+        for _ in 0..=random.below(3) {
+            events.push(bed.publish(EventType::ChargePaid).await.id);
         }
-        world.clock.advance(Duration::from_secs(dice.roll(40)));
+        bed.clock.advance(Duration::from_secs(random.below(40)));
         for node in &nodes {
             node.tick();
         }
         settle().await;
-        if dice.roll(4) == 0 {
+        if random.below(4) == 0 {
             nodes.swap_remove(0).kill().await;
-            nodes.push(world.dispatcher_with(limits));
+            nodes.push(bed.dispatcher_with(limits));
         }
     }
     // All failures end, and some hours pass.
-    world.queue.claims_fail(|_| None);
-    world.queue.finishes_fail(|_| None);
+    bed.queue.claims_fail(|_| None);
+    bed.queue.finishes_fail(|_| None);
     for _ in 0..200 {
-        if all_arrived(&world, &endpoints, &events).await {
+        if all_arrived(&bed, &endpoints, &events).await {
             break;
         }
-        world.clock.advance(Duration::from_mins(30));
+        bed.clock.advance(Duration::from_mins(30));
         for node in &nodes {
             node.tick();
         }
         settle().await;
     }
-    assert!(all_arrived(&world, &endpoints, &events).await, "seed {seed}: something did not arrive");
+    assert!(all_arrived(&bed, &endpoints, &events).await, "seed {seed}: something did not arrive");
     for node in nodes {
         node.stop().await;
     }
     let mut bodies: HashMap<EventId, Vec<u8>> = HashMap::new();
-    for call in world.receivers.calls() {
+    for call in bed.receivers.calls() {
         assert_eq!(*bodies.entry(call.id).or_insert_with(|| call.body.clone()), call.body, "seed {seed}: two bodies");
     }
-    let body = |stored: &StoredEvent| (stored.event.id, world.ports.representation.event(&stored.read()));
-    let stored: HashMap<EventId, Vec<u8>> = world.store.events(world.account.id).iter().map(body).collect();
+    let body = |stored: &StoredEvent| (stored.event.id, bed.ports.representation.event(&stored.read()));
+    let stored: HashMap<EventId, Vec<u8>> = bed.store.events(bed.account.id).iter().map(body).collect();
     assert_eq!(bodies, stored);
     for endpoint in &endpoints {
-        assert!(world.receivers.most_at_once(&endpoint.url) <= 8, "seed {seed}");
+        assert!(bed.receivers.most_at_once(&endpoint.url) <= 8, "seed {seed}");
     }
 }
 

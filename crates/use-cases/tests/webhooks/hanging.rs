@@ -6,194 +6,194 @@ use cais_domain::event::EventType;
 use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_use_cases::webhooks::dispatch::DispatchLimits;
 
+use crate::bed::{FIRST, SLOW_SLOTS, TestBed, settle, until};
 use crate::queue::Queue;
 use crate::receivers::{Answer, refused, taken};
-use crate::world::{FIRST, SLOW_SLOTS, World, settle, until};
 
 const SMALL: DispatchLimits =
     DispatchLimits { in_flight: 16, per_endpoint: 8, lease: jiff::SignedDuration::from_secs(30) };
 
 #[tokio::test]
 async fn hanging_receivers_delay_no_others() {
-    let world = World::new().await;
-    let dispatcher = world.dispatcher_with(SMALL);
+    let bed = TestBed::new().await;
+    let dispatcher = bed.dispatcher_with(SMALL);
     // Twelve receivers were slow. Now they hang in all their slots.
     let mut hung = Vec::new();
     for _ in 0..12 {
-        let endpoint = world.endpoint().await;
-        world.receivers.set(&endpoint.url, Answer::Held);
+        let endpoint = bed.endpoint().await;
+        bed.receivers.set(&endpoint.url, Answer::Held);
         hung.push(endpoint);
     }
-    world.publish(EventType::ChargePaid).await;
-    let held = || -> usize { hung.iter().map(|endpoint| world.receivers.held(&endpoint.url)).sum() };
+    bed.publish(EventType::ChargePaid).await;
+    let held = || -> usize { hung.iter().map(|endpoint| bed.receivers.held(&endpoint.url)).sum() };
     for known in [8, 12] {
         until("unknown endpoints have one place each", || held() == known).await;
-        world.clock.advance(std::time::Duration::from_secs(2));
+        bed.clock.advance(std::time::Duration::from_secs(2));
         dispatcher.tick();
     }
     settle().await;
     for endpoint in &hung {
-        world.receivers.release(&endpoint.url, &refused(500));
+        bed.receivers.release(&endpoint.url, &refused(500));
     }
     settle().await;
-    world.publish_many(10).await;
+    bed.publish_many(10).await;
     settle().await;
     // Other receivers respond. They are always called at once.
     let mut fine = Vec::new();
     for _ in 0..3 {
-        fine.push(world.endpoint().await);
+        fine.push(bed.endpoint().await);
     }
     for _ in 0..40 {
-        world.publish(EventType::ChargePaid).await;
+        bed.publish(EventType::ChargePaid).await;
         for endpoint in &fine {
-            world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+            bed.until_all(endpoint, DeliveryStatus::Succeeded).await;
         }
     }
-    assert!(world.receivers.most_of_all() <= SMALL.in_flight);
+    assert!(bed.receivers.most_of_all() <= SMALL.in_flight);
 
     // No delivery to the slow receivers is lost.
     for endpoint in &hung {
-        world.receivers.set(&endpoint.url, Answer::Now(taken()));
+        bed.receivers.set(&endpoint.url, Answer::Now(taken()));
     }
     for endpoint in &hung {
-        assert!(world.receivers.held(&endpoint.url) <= SLOW_SLOTS);
-        world.receivers.release(&endpoint.url, &taken());
+        assert!(bed.receivers.held(&endpoint.url) <= SLOW_SLOTS);
+        bed.receivers.release(&endpoint.url, &taken());
     }
-    world.clock.advance(std::time::Duration::from_secs(6));
+    bed.clock.advance(std::time::Duration::from_secs(6));
     dispatcher.tick();
     for endpoint in &hung {
-        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
-        assert!(world.receivers.most_at_once(&endpoint.url) <= 8);
+        bed.until_all(endpoint, DeliveryStatus::Succeeded).await;
+        assert!(bed.receivers.most_at_once(&endpoint.url) <= 8);
     }
     dispatcher.stop().await;
-    assert!(world.receivers.most_of_all() <= SMALL.in_flight);
+    assert!(bed.receivers.most_of_all() <= SMALL.in_flight);
 }
 
 #[tokio::test]
 async fn receivers_that_start_to_hang_free_slots_for_others() {
-    let world = World::new().await;
-    let dispatcher = world.dispatcher_with(DispatchLimits { in_flight: 24, ..SMALL });
-    let (fine, other) = (world.endpoint().await, world.endpoint().await);
-    world.publish(EventType::ChargePaid).await;
+    let bed = TestBed::new().await;
+    let dispatcher = bed.dispatcher_with(DispatchLimits { in_flight: 24, ..SMALL });
+    let (fine, other) = (bed.endpoint().await, bed.endpoint().await);
+    bed.publish(EventType::ChargePaid).await;
     for endpoint in [&fine, &other] {
-        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+        bed.until_all(endpoint, DeliveryStatus::Succeeded).await;
     }
     let mut hung = Vec::new();
     for _ in 0..12 {
-        let endpoint = world.endpoint().await;
-        world.receivers.set(&endpoint.url, Answer::Held);
+        let endpoint = bed.endpoint().await;
+        bed.receivers.set(&endpoint.url, Answer::Held);
         hung.push(endpoint);
     }
-    world.receivers.set(&other.url, Answer::Held);
-    world.publish_many(20).await;
+    bed.receivers.set(&other.url, Answer::Held);
+    bed.publish_many(20).await;
     settle().await;
-    world.clock.advance(std::time::Duration::from_secs(3));
+    bed.clock.advance(std::time::Duration::from_secs(3));
     dispatcher.tick();
     settle().await;
-    let held = || -> usize { hung.iter().chain([&other]).map(|endpoint| world.receivers.held(&endpoint.url)).sum() };
+    let held = || -> usize { hung.iter().chain([&other]).map(|endpoint| bed.receivers.held(&endpoint.url)).sum() };
     let before = held();
-    world.publish_many(20).await;
-    world.until_all(&fine, DeliveryStatus::Succeeded).await;
+    bed.publish_many(20).await;
+    bed.until_all(&fine, DeliveryStatus::Succeeded).await;
     assert_eq!(held(), before, "a slow endpoint receives no more calls");
     for endpoint in hung.iter().chain([&other]) {
-        world.receivers.set(&endpoint.url, Answer::Now(taken()));
+        bed.receivers.set(&endpoint.url, Answer::Now(taken()));
     }
     for endpoint in hung.iter().chain([&other]) {
-        world.receivers.release(&endpoint.url, &taken());
+        bed.receivers.release(&endpoint.url, &taken());
     }
     for endpoint in hung.iter().chain([&other]) {
-        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+        bed.until_all(endpoint, DeliveryStatus::Succeeded).await;
     }
     dispatcher.stop().await;
-    assert!(world.receivers.most_of_all() <= 24);
+    assert!(bed.receivers.most_of_all() <= 24);
 }
 
 #[tokio::test]
 async fn endpoint_has_at_most_eight_in_flight_over_two_nodes() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    let nodes = [world.dispatcher(), world.deaf_dispatcher()];
-    world.publish_many(4).await;
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
-    world.receivers.set(&endpoint.url, Answer::Held);
-    world.publish_many(50).await;
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    let nodes = [bed.dispatcher(), bed.dispatcher_without_hints()];
+    bed.publish_many(4).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.receivers.set(&endpoint.url, Answer::Held);
+    bed.publish_many(50).await;
     nodes[1].tick();
-    until("all slots are in use", || world.receivers.held(&endpoint.url) == 8).await;
+    until("all slots are in use", || bed.receivers.held(&endpoint.url) == 8).await;
     settle().await;
-    assert_eq!(world.receivers.held(&endpoint.url), 8);
-    world.receivers.set(&endpoint.url, Answer::Now(taken()));
-    world.receivers.release(&endpoint.url, &taken());
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    assert_eq!(bed.receivers.held(&endpoint.url), 8);
+    bed.receivers.set(&endpoint.url, Answer::Now(taken()));
+    bed.receivers.release(&endpoint.url, &taken());
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     for node in nodes {
         node.stop().await;
     }
-    assert_eq!(world.receivers.most_at_once(&endpoint.url), 8);
-    assert_eq!(world.receivers.calls().len(), 54, "no delivery is made twice");
+    assert_eq!(bed.receivers.most_at_once(&endpoint.url), 8);
+    assert_eq!(bed.receivers.calls().len(), 54, "no delivery is made twice");
 }
 
 #[tokio::test]
 async fn single_slot_delivers_all_events() {
-    let world = World::new().await;
-    let (endpoint, failing) = (world.endpoint().await, world.endpoint().await);
-    world.receivers.set(&failing.url, Answer::Now(refused(500)));
+    let bed = TestBed::new().await;
+    let (endpoint, failing) = (bed.endpoint().await, bed.endpoint().await);
+    bed.receivers.set(&failing.url, Answer::Now(refused(500)));
     let limits = DispatchLimits { in_flight: 1, per_endpoint: 1, ..SMALL };
-    let dispatcher = world.dispatcher_with(limits);
-    world.publish_many(20).await;
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    let dispatcher = bed.dispatcher_with(limits);
+    bed.publish_many(20).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    assert_eq!(world.receivers.most_of_all(), 1);
+    assert_eq!(bed.receivers.most_of_all(), 1);
 }
 
 #[tokio::test]
 async fn slow_receiver_gets_no_further_calls() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    let dispatcher = world.dispatcher();
-    world.publish(EventType::ChargePaid).await;
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
-    world.receivers.set(&endpoint.url, Answer::Held);
-    world.publish_many(2).await;
-    until("both are under way", || world.receivers.held(&endpoint.url) == 2).await;
-    world.clock.advance(std::time::Duration::from_secs(3));
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    let dispatcher = bed.dispatcher();
+    bed.publish(EventType::ChargePaid).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.receivers.set(&endpoint.url, Answer::Held);
+    bed.publish_many(2).await;
+    until("both are under way", || bed.receivers.held(&endpoint.url) == 2).await;
+    bed.clock.advance(std::time::Duration::from_secs(3));
     dispatcher.tick();
     settle().await;
-    world.publish_many(20).await;
+    bed.publish_many(20).await;
     settle().await;
-    assert_eq!(world.receivers.held(&endpoint.url), SLOW_SLOTS, "the endpoint had eight slots");
-    world.receivers.set(&endpoint.url, Answer::Now(taken()));
-    world.receivers.release(&endpoint.url, &taken());
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    assert_eq!(bed.receivers.held(&endpoint.url), SLOW_SLOTS, "the endpoint had eight slots");
+    bed.receivers.set(&endpoint.url, Answer::Now(taken()));
+    bed.receivers.release(&endpoint.url, &taken());
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
 }
 
 #[tokio::test]
 async fn queues_that_stay_due_hide_no_others() {
-    let world = World::new().await;
-    world.queue.seen_at_once.store(2, Ordering::Relaxed);
+    let bed = TestBed::new().await;
+    bed.queue.seen_at_once.store(2, Ordering::Relaxed);
     let mut endpoints = Vec::new();
     for _ in 0..7 {
-        let endpoint = world.endpoint().await;
-        world.receivers.set(&endpoint.url, Answer::Held);
+        let endpoint = bed.endpoint().await;
+        bed.receivers.set(&endpoint.url, Answer::Held);
         endpoints.push(endpoint);
     }
     // There are more queues than slots. Each queue stays due while its receiver hangs.
-    world.publish_many(FIRST + 4).await;
-    let dispatcher = world.deaf_dispatcher();
+    bed.publish_many(FIRST + 4).await;
+    let dispatcher = bed.dispatcher_without_hints();
     for tick in 0..4 {
-        world.clock.advance(std::time::Duration::from_millis(1));
+        bed.clock.advance(std::time::Duration::from_millis(1));
         dispatcher.tick();
-        until("the queues are read", || Queue::count(&world.queue.looks) == tick + 1).await;
+        until("the queues are read", || Queue::count(&bed.queue.looks) == tick + 1).await;
         settle().await;
     }
     for endpoint in &endpoints {
-        assert_eq!(world.receivers.held(&endpoint.url), FIRST);
+        assert_eq!(bed.receivers.held(&endpoint.url), FIRST);
     }
     for endpoint in &endpoints {
-        world.receivers.set(&endpoint.url, Answer::Now(taken()));
-        world.receivers.release(&endpoint.url, &taken());
+        bed.receivers.set(&endpoint.url, Answer::Now(taken()));
+        bed.receivers.release(&endpoint.url, &taken());
     }
     for endpoint in &endpoints {
-        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+        bed.until_all(endpoint, DeliveryStatus::Succeeded).await;
     }
     dispatcher.stop().await;
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod bed;
 mod changes;
 mod delivering;
 mod disabling;
@@ -16,4 +17,3 @@ mod receivers;
 mod resending;
 mod stopping;
 mod store_failures;
-mod world;

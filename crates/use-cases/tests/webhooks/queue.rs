@@ -123,8 +123,8 @@ impl DeliveryQueue for Queue {
         self.store.cancel_stale(limit).await
     }
 
-    async fn forget_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
-        self.store.forget_failures(queue).await
+    async fn clear_failures(&self, queue: EndpointQueue) -> Result<(), QueryError> {
+        self.store.clear_failures(queue).await
     }
 
     async fn hinted(&self) -> Vec<EndpointQueue> {

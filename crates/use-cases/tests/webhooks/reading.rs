@@ -9,7 +9,7 @@ use cais_use_cases::webhooks::delete::delete;
 use cais_use_cases::webhooks::deliveries::{self, ListDeliveriesError};
 use cais_use_cases::webhooks::list::{self, ListError};
 
-use crate::world::World;
+use crate::bed::TestBed;
 
 const fn page<I>(limit: u32, starting_after: Option<I>) -> PageRequest<I> {
     PageRequest { limit, starting_after }
@@ -17,36 +17,36 @@ const fn page<I>(limit: u32, starting_after: Option<I>) -> PageRequest<I> {
 
 #[tokio::test]
 async fn endpoint_list_is_newest_first_without_deleted() {
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     let mut made = Vec::new();
     for _ in 0..4 {
-        made.push(world.endpoint().await);
+        made.push(bed.endpoint().await);
     }
     made.reverse();
-    let account = world.account.id;
-    let first = list::list(&world.ports, account, page(2, None)).await.unwrap();
+    let account = bed.account.id;
+    let first = list::list(&bed.ports, account, page(2, None)).await.unwrap();
     assert_eq!((first.rows.as_slice(), first.has_more), (&made[..2], true));
-    delete(&world.ports, &world.account, made[1].id).await.unwrap();
-    let rest = list::list(&world.ports, account, page(2, Some(made[1].id))).await.unwrap();
+    delete(&bed.ports, &bed.account, made[1].id).await.unwrap();
+    let rest = list::list(&bed.ports, account, page(2, Some(made[1].id))).await.unwrap();
     assert_eq!((rest.rows.as_slice(), rest.has_more), (&made[2..], false), "the cursor may be gone by then");
 
-    assert_eq!(list::find(&world.ports, account, made[1].id).await.unwrap(), None);
-    assert_eq!(list::find(&world.ports, an_account().id, made[0].id).await.unwrap(), None);
-    assert_eq!(list::find(&world.ports, account, made[0].id).await.unwrap().as_ref(), Some(&made[0]));
-    let unknown = list::list(&world.ports, account, page(2, Some(fresh()))).await.unwrap_err();
+    assert_eq!(list::find(&bed.ports, account, made[1].id).await.unwrap(), None);
+    assert_eq!(list::find(&bed.ports, an_account().id, made[0].id).await.unwrap(), None);
+    assert_eq!(list::find(&bed.ports, account, made[0].id).await.unwrap().as_ref(), Some(&made[0]));
+    let unknown = list::list(&bed.ports, account, page(2, Some(fresh()))).await.unwrap_err();
     assert_eq!(unknown, ListError::UnknownCursor);
 }
 
 #[tokio::test]
 async fn events_are_listed_newest_first_or_from_a_number() {
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     let mut ids: Vec<EventId> = Vec::new();
     for kind in [EventType::ChargePaid, EventType::RefundFailed, EventType::ChargePaid, EventType::ChargePaid] {
-        ids.push(world.publish(kind).await.id);
+        ids.push(bed.publish(kind).await.id);
     }
     let read = async |filter, limit, starting_after| {
         let page = EventPage { limit, starting_after };
-        let page = events::list(&world.ports, world.account.id, filter, page).await.unwrap();
+        let page = events::list(&bed.ports, bed.account.id, filter, page).await.unwrap();
         (page.rows.iter().map(|event| event.id).collect::<Vec<_>>(), page.has_more)
     };
     let all = EventFilter::default();
@@ -59,30 +59,30 @@ async fn events_are_listed_newest_first_or_from_a_number() {
     assert_eq!(read(paid, 5, Some(ids[1])).await, (vec![ids[0]], false), "the cursor may be of another type");
 
     let cursor = EventPage { limit: 5, starting_after: Some(fresh()) };
-    let unknown = events::list(&world.ports, world.account.id, all, cursor).await.unwrap_err();
+    let unknown = events::list(&bed.ports, bed.account.id, all, cursor).await.unwrap_err();
     assert_eq!(unknown, ListError::UnknownCursor);
-    let found = events::find(&world.ports, world.account.id, ids[2]).await.unwrap().unwrap();
+    let found = events::find(&bed.ports, bed.account.id, ids[2]).await.unwrap().unwrap();
     assert_eq!((found.sequence, found.kind), (3, EventType::ChargePaid));
-    assert_eq!(events::find(&world.ports, an_account().id, ids[2]).await.unwrap(), None);
+    assert_eq!(events::find(&bed.ports, an_account().id, ids[2]).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn deliveries_are_listed_for_existing_endpoint_only() {
-    let world = World::new().await;
-    let (endpoint, other) = (world.endpoint().await, world.endpoint().await);
-    world.publish_many(3).await;
-    let account = world.account.id;
-    let first = deliveries::list(&world.ports, account, endpoint.id, page(2, None)).await.unwrap();
+    let bed = TestBed::new().await;
+    let (endpoint, other) = (bed.endpoint().await, bed.endpoint().await);
+    bed.publish_many(3).await;
+    let account = bed.account.id;
+    let first = deliveries::list(&bed.ports, account, endpoint.id, page(2, None)).await.unwrap();
     assert!(first.has_more);
     let cursor = first.rows[1].id;
-    let rest = deliveries::list(&world.ports, account, endpoint.id, page(2, Some(cursor))).await.unwrap();
+    let rest = deliveries::list(&bed.ports, account, endpoint.id, page(2, Some(cursor))).await.unwrap();
     assert_eq!((rest.rows.len(), rest.has_more), (1, false));
 
-    let foreign = deliveries::list(&world.ports, account, other.id, page(2, Some(cursor))).await;
+    let foreign = deliveries::list(&bed.ports, account, other.id, page(2, Some(cursor))).await;
     assert_eq!(foreign, Err(ListDeliveriesError::UnknownCursor), "the cursor is a delivery to another endpoint");
-    let unknown = deliveries::list(&world.ports, account, fresh(), page(2, None)).await;
+    let unknown = deliveries::list(&bed.ports, account, fresh(), page(2, None)).await;
     assert_eq!(unknown, Err(ListDeliveriesError::NotFound));
-    delete(&world.ports, &world.account, endpoint.id).await.unwrap();
-    let gone = deliveries::list(&world.ports, account, endpoint.id, page(2, None)).await;
+    delete(&bed.ports, &bed.account, endpoint.id).await.unwrap();
+    let gone = deliveries::list(&bed.ports, account, endpoint.id, page(2, None)).await;
     assert_eq!(gone, Err(ListDeliveriesError::NotFound));
 }

@@ -137,9 +137,9 @@ impl Receivers {
 }
 
 /// Decreases the count of concurrent calls when dropped.
-struct UnderWay<'a>(&'a Receivers, String);
+struct InFlightCall<'a>(&'a Receivers, String);
 
-impl Drop for UnderWay<'_> {
+impl Drop for InFlightCall<'_> {
     fn drop(&mut self) {
         *self.0.book().in_flight.get_mut(&self.1).unwrap() -= 1;
     }
@@ -158,7 +158,7 @@ impl WebhookSender for Receivers {
 
     async fn send<'a>(&self, outgoing: Outgoing<'a>) -> Sent {
         let (answer, wait) = self.call(&outgoing);
-        let _under_way = UnderWay(self, outgoing.url.to_string());
+        let _call = InFlightCall(self, outgoing.url.to_string());
         tokio::task::yield_now().await;
         match (answer, wait) {
             (Answer::Now(sent), _) => sent,

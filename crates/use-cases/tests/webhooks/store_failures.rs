@@ -4,8 +4,8 @@ use cais_domain::event::EventType;
 use cais_domain::merchant::webhook::DeliveryStatus;
 use cais_ports::QueryError;
 
+use crate::bed::{TestBed, settle, until};
 use crate::queue::{Failure, Queue, down};
-use crate::world::{World, settle, until};
 
 fn damaged() -> QueryError {
     QueryError::Corrupt("damaged".to_owned())
@@ -13,136 +13,136 @@ fn damaged() -> QueryError {
 
 #[tokio::test]
 async fn failed_claims_are_retried_only_at_ticks() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    world.queue.claims_fail(|_| Some(Failure::Before(down())));
-    let dispatcher = world.dispatcher();
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    bed.queue.claims_fail(|_| Some(Failure::Before(down())));
+    let dispatcher = bed.dispatcher();
     for round in 1..=5 {
-        world.publish_many(2).await;
-        until("a claim", || Queue::count(&world.queue.claims) == round).await;
+        bed.publish_many(2).await;
+        until("a claim", || Queue::count(&bed.queue.claims) == round).await;
         settle().await;
-        assert_eq!(Queue::count(&world.queue.claims), round);
+        assert_eq!(Queue::count(&bed.queue.claims), round);
         if round == 5 {
-            world.queue.claims_fail(|_| None);
+            bed.queue.claims_fail(|_| None);
         }
         dispatcher.tick();
     }
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    assert_eq!(world.receivers.calls().len(), 10);
+    assert_eq!(bed.receivers.calls().len(), 10);
 }
 
 #[tokio::test]
 async fn unwritten_outcomes_wait_without_second_call() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    world.queue.finishes_fail(|_| Some(Failure::Before(down())));
-    let dispatcher = world.dispatcher();
-    world.publish(EventType::ChargePaid).await;
-    until("a write", || Queue::count(&world.queue.finishes) == 1).await;
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    bed.queue.finishes_fail(|_| Some(Failure::Before(down())));
+    let dispatcher = bed.dispatcher();
+    bed.publish(EventType::ChargePaid).await;
+    until("a write", || Queue::count(&bed.queue.finishes) == 1).await;
     settle().await;
-    let claims = Queue::count(&world.queue.claims);
-    world.publish_many(9).await;
+    let claims = Queue::count(&bed.queue.claims);
+    bed.publish_many(9).await;
     for round in 2..=6 {
         dispatcher.tick();
-        until("a write", || Queue::count(&world.queue.finishes) >= round).await;
+        until("a write", || Queue::count(&bed.queue.finishes) >= round).await;
         settle().await;
     }
-    let finishes = Queue::count(&world.queue.finishes);
+    let finishes = Queue::count(&bed.queue.finishes);
     assert!(finishes <= 12, "{finishes} in 6 rounds");
-    assert!(Queue::count(&world.queue.claims) <= claims + 6);
-    world.queue.finishes_fail(|_| None);
+    assert!(Queue::count(&bed.queue.claims) <= claims + 6);
+    bed.queue.finishes_fail(|_| None);
     dispatcher.tick();
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
-    assert_eq!(world.receivers.calls().len(), 10, "each delivery once");
+    assert_eq!(bed.receivers.calls().len(), 10, "each delivery once");
 }
 
 #[tokio::test]
 async fn outcome_with_lost_reply_is_written_again_without_effect() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
     let mut first = true;
-    world.queue.finishes_fail(move |_| std::mem::take(&mut first).then_some(Failure::After));
-    let dispatcher = world.dispatcher();
-    world.publish(EventType::ChargePaid).await;
-    until("a write", || Queue::count(&world.queue.finishes) == 1).await;
+    bed.queue.finishes_fail(move |_| std::mem::take(&mut first).then_some(Failure::After));
+    let dispatcher = bed.dispatcher();
+    bed.publish(EventType::ChargePaid).await;
+    until("a write", || Queue::count(&bed.queue.finishes) == 1).await;
     settle().await;
     dispatcher.tick();
-    until("another", || Queue::count(&world.queue.finishes) == 2).await;
+    until("another", || Queue::count(&bed.queue.finishes) == 2).await;
     dispatcher.stop().await;
-    let delivery = world.deliveries(&endpoint).await.remove(0);
+    let delivery = bed.deliveries(&endpoint).await.remove(0);
     assert_eq!((delivery.status, delivery.attempts.len()), (DeliveryStatus::Succeeded, 1));
-    assert_eq!(world.receivers.calls().len(), 1);
+    assert_eq!(bed.receivers.calls().len(), 1);
 }
 
 #[tokio::test]
 async fn unavailable_store_loses_no_delivery() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    let dispatcher = world.dispatcher();
-    world.publish_many(3).await;
-    world.store.set_unreachable(true);
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    let dispatcher = bed.dispatcher();
+    bed.publish_many(3).await;
+    bed.store.set_unreachable(true);
     for _ in 0..10 {
         dispatcher.tick();
         settle().await;
     }
-    world.store.set_unreachable(false);
-    world.clock.advance(std::time::Duration::from_secs(31));
+    bed.store.set_unreachable(false);
+    bed.clock.advance(std::time::Duration::from_secs(31));
     dispatcher.tick();
     settle().await;
     dispatcher.tick();
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
 }
 
 #[tokio::test]
 async fn unreadable_queue_does_not_stop_others() {
-    let world = World::new().await;
-    let broken = world.endpoint().await;
+    let bed = TestBed::new().await;
+    let broken = bed.endpoint().await;
     let mut fine = Vec::new();
     for _ in 0..9 {
-        fine.push(world.endpoint().await);
+        fine.push(bed.endpoint().await);
     }
-    world.publish_many(3).await;
+    bed.publish_many(3).await;
     let id = broken.id;
-    world.queue.claims_fail(move |claim| {
+    bed.queue.claims_fail(move |claim| {
         claim.queues.iter().any(|queue| queue.endpoint == id).then(|| Failure::Before(damaged()))
     });
-    let dispatcher = world.deaf_dispatcher();
+    let dispatcher = bed.dispatcher_without_hints();
     dispatcher.tick();
     for endpoint in &fine {
-        world.until_all(endpoint, DeliveryStatus::Succeeded).await;
+        bed.until_all(endpoint, DeliveryStatus::Succeeded).await;
     }
     settle().await;
-    let claims = Queue::count(&world.queue.claims);
+    let claims = Queue::count(&bed.queue.claims);
     settle().await;
-    assert_eq!(Queue::count(&world.queue.claims), claims, "the queue is claimed again at the next tick");
-    assert_eq!(world.statuses(&broken).await, [DeliveryStatus::Pending; 3]);
-    world.queue.claims_fail(|_| None);
+    assert_eq!(Queue::count(&bed.queue.claims), claims, "the queue is claimed again at the next tick");
+    assert_eq!(bed.statuses(&broken).await, [DeliveryStatus::Pending; 3]);
+    bed.queue.claims_fail(|_| None);
     dispatcher.tick();
-    world.until_all(&broken, DeliveryStatus::Succeeded).await;
+    bed.until_all(&broken, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
 }
 
 #[tokio::test]
 async fn unwritable_outcome_is_dropped_alone() {
-    let world = World::new().await;
-    let endpoint = world.endpoint().await;
-    world.publish_many(12).await;
-    let poison = world.deliveries(&endpoint).await[5].id;
+    let bed = TestBed::new().await;
+    let endpoint = bed.endpoint().await;
+    bed.publish_many(12).await;
+    let poison = bed.deliveries(&endpoint).await[5].id;
     let is_poison = move |batch: &Vec<cais_ports::FinishedAttempt>| batch.iter().any(|one| one.key.id == poison);
-    world.queue.finishes_fail(move |batch| is_poison(batch).then(|| Failure::Before(damaged())));
-    let dispatcher = world.deaf_dispatcher();
+    bed.queue.finishes_fail(move |batch| is_poison(batch).then(|| Failure::Before(damaged())));
+    let dispatcher = bed.dispatcher_without_hints();
     dispatcher.tick();
-    until("all are sent", || world.receivers.calls().len() == 12).await;
+    until("all are sent", || bed.receivers.calls().len() == 12).await;
     settle().await;
     let left: Vec<_> =
-        world.deliveries(&endpoint).await.into_iter().filter(|one| one.status == DeliveryStatus::Pending).collect();
+        bed.deliveries(&endpoint).await.into_iter().filter(|one| one.status == DeliveryStatus::Pending).collect();
     assert_eq!(left.iter().map(|one| one.id).collect::<Vec<_>>(), [poison]);
-    world.queue.finishes_fail(|_| None);
-    world.clock.advance(std::time::Duration::from_secs(31));
+    bed.queue.finishes_fail(|_| None);
+    bed.clock.advance(std::time::Duration::from_secs(31));
     dispatcher.tick();
-    world.until_all(&endpoint, DeliveryStatus::Succeeded).await;
+    bed.until_all(&endpoint, DeliveryStatus::Succeeded).await;
     dispatcher.stop().await;
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
+mod bed;
 mod callbacks;
 mod crashes;
 mod creating;
@@ -12,4 +13,3 @@ mod reconciling;
 mod repeats;
 mod reviewing;
 mod verifying;
-mod world;

@@ -8,19 +8,19 @@ use cais_domain::ids::CryptoWithdrawalId;
 use cais_ports::{Clock as _, ResponseKind, UpstreamWithdrawalStatus as Upstream};
 use cais_testkit::CapturedLogs;
 use cais_testkit::builders::{fresh, usdt};
-use cais_testkit::psp::Sending;
+use cais_testkit::psp::OrderReply;
 use cais_use_cases::crypto::withdrawals::review::Decision;
 use cais_use_cases::reconcile::{Difference, DifferenceKind, Report, run, run_once};
 use jiff::ToSpan as _;
 
-use crate::world::{LONG, OTHER_ADDRESS, PAST_REVIEW, World, a_hundred};
+use crate::bed::{LONG, OTHER_ADDRESS, PAST_REVIEW, TestBed, a_hundred};
 
 /// A time longer than the lag of a list.
 const PAST_LAG: Duration = Duration::from_mins(6);
 
-async fn compared(world: &World, repair: bool) -> Report {
-    let now = world.clock.now();
-    run(&world.ports, now - 24_i64.hours(), now + 1_i64.hours(), repair, &|_| {}).await.unwrap()
+async fn compared(bed: &TestBed, repair: bool) -> Report {
+    let now = bed.clock.now();
+    run(&bed.ports, now - 24_i64.hours(), now + 1_i64.hours(), repair, &|_| {}).await.unwrap()
 }
 
 fn kinds(report: &Report) -> Vec<(DifferenceKind, bool)> {
@@ -37,111 +37,111 @@ fn sides(found: &Difference) -> (Option<&str>, Option<&str>) {
 }
 
 /// Creates a withdrawal that the processor rejected. Its money was returned to the account.
-async fn given_back() -> World {
-    let world = World::new().await;
-    world.processing().await;
-    world.processor.set_status(Upstream::Rejected);
-    world.clock.advance(LONG);
-    world.poll().await;
-    world.given_back().await;
-    world
+async fn money_returned() -> TestBed {
+    let bed = TestBed::new().await;
+    bed.processing().await;
+    bed.processor.set_status(Upstream::Rejected);
+    bed.clock.advance(LONG);
+    bed.poll().await;
+    bed.money_returned().await;
+    bed
 }
 
 #[tokio::test]
 async fn equal_withdrawals_are_no_difference() {
     for status in [Upstream::Processing, Upstream::Finished, Upstream::Rejected, Upstream::Failed] {
-        let world = World::new().await;
-        world.processing().await;
-        world.processor.set_status(status);
-        world.clock.advance(LONG);
-        world.poll().await;
-        let report = compared(&world, true).await;
+        let bed = TestBed::new().await;
+        bed.processing().await;
+        bed.processor.set_status(status);
+        bed.clock.advance(LONG);
+        bed.poll().await;
+        let report = compared(&bed, true).await;
         assert_eq!((kinds(&report), report.withdrawals), (vec![], 1), "{status:?}");
-        world.check().await;
+        bed.check().await;
     }
 }
 
 #[tokio::test]
 async fn missed_outcome_is_applied_once() {
     for (status, repaired) in [(Upstream::Finished, true), (Upstream::Rejected, true), (Upstream::Failed, true)] {
-        let world = World::new().await;
-        world.processing().await;
-        world.processor.set_status(status);
-        world.clock.advance(PAST_LAG);
+        let bed = TestBed::new().await;
+        bed.processing().await;
+        bed.processor.set_status(status);
+        bed.clock.advance(PAST_LAG);
         let outcome = DifferenceKind::WithdrawalOutcome;
-        assert_eq!(kinds(&compared(&world, false).await), [(outcome, false)], "{status:?}");
-        world.held().await;
-        assert_eq!(kinds(&compared(&world, true).await), [(outcome, repaired)], "{status:?}");
+        assert_eq!(kinds(&compared(&bed, false).await), [(outcome, false)], "{status:?}");
+        bed.held().await;
+        assert_eq!(kinds(&compared(&bed, true).await), [(outcome, repaired)], "{status:?}");
         match status {
-            Upstream::Finished => world.paid().await,
-            Upstream::Rejected => world.given_back().await,
-            Upstream::Unverified | Upstream::Processing | Upstream::Failed => world.held().await,
+            Upstream::Finished => bed.paid().await,
+            Upstream::Rejected => bed.money_returned().await,
+            Upstream::Unverified | Upstream::Processing | Upstream::Failed => bed.held().await,
         }
-        assert_eq!(kinds(&compared(&world, true).await), []);
+        assert_eq!(kinds(&compared(&bed, true).await), []);
     }
 }
 
 #[tokio::test]
 async fn sent_withdrawal_that_was_given_back_is_reported() {
-    let world = given_back().await;
+    let bed = money_returned().await;
     for (status, theirs) in [(Upstream::Processing, "processing"), (Upstream::Finished, "finished")] {
-        world.processor.set_status(status);
-        let report = compared(&world, true).await;
+        bed.processor.set_status(status);
+        let report = compared(&bed, true).await;
         let found = only(&report);
         assert_eq!((found.kind, found.repaired), (DifferenceKind::WithdrawalOutcome, false));
         assert_eq!(sides(found), (Some("failed"), Some(theirs)));
-        assert_eq!(found.resource, Some(world.only().id.to_string()));
-        world.given_back().await;
+        assert_eq!(found.resource, Some(bed.only().id.to_string()));
+        bed.money_returned().await;
     }
     let logs = CapturedLogs::start();
-    let pass = run_once(&world.ports).await.unwrap();
+    let pass = run_once(&bed.ports).await.unwrap();
     assert_eq!((pass.done, logs.alerts("reconcile_difference").len()), (0, 1));
-    let [standing] = &pass.standings[..] else { panic!("{pass:?}") };
-    assert_eq!((standing.open, &standing.acquirer), (1, &world.processor.name));
-    world.given_back().await;
+    let [comparison] = &pass.comparisons[..] else { panic!("{pass:?}") };
+    assert_eq!((comparison.open, &comparison.acquirer), (1, &bed.processor.name));
+    bed.money_returned().await;
 }
 
 #[tokio::test]
 async fn completed_withdrawal_that_was_not_sent_is_reported() {
-    let world = World::new().await;
-    world.processing().await;
-    world.processor.set_status(Upstream::Finished);
-    world.clock.advance(LONG);
-    world.poll().await;
+    let bed = TestBed::new().await;
+    bed.processing().await;
+    bed.processor.set_status(Upstream::Finished);
+    bed.clock.advance(LONG);
+    bed.poll().await;
     for (status, theirs) in [(Upstream::Rejected, "rejected"), (Upstream::Failed, "failed")] {
-        world.processor.set_status(status);
-        let report = compared(&world, true).await;
+        bed.processor.set_status(status);
+        let report = compared(&bed, true).await;
         assert_eq!(sides(only(&report)), (Some("completed"), Some(theirs)));
-        world.paid().await;
+        bed.paid().await;
     }
 }
 
 #[tokio::test]
 async fn withdrawal_of_another_sender_is_reported() {
-    let world = World::new().await;
-    world.processing().await;
+    let bed = TestBed::new().await;
+    bed.processing().await;
     // A batch that moves no coins is not a difference.
-    let unsent = [Upstream::Unverified, Upstream::Rejected].map(|status| world.processor.add_batch(status, None));
-    assert_eq!(kinds(&compared(&world, true).await), [], "{unsent:?}");
+    let unsent = [Upstream::Unverified, Upstream::Rejected].map(|status| bed.processor.add_batch(status, None));
+    assert_eq!(kinds(&compared(&bed, true).await), [], "{unsent:?}");
     let unknown: CryptoWithdrawalId = fresh();
-    let batches = [None, Some(unknown)].map(|order| world.processor.add_batch(Upstream::Finished, order));
-    let report = compared(&world, true).await;
+    let batches = [None, Some(unknown)].map(|order| bed.processor.add_batch(Upstream::Finished, order));
+    let report = compared(&bed, true).await;
     assert_eq!(kinds(&report), [(DifferenceKind::WithdrawalUnknown, false); 2]);
     // The newest comes first.
     let found = report.differences.iter().map(|found| (found.upstream_id.clone(), found.resource.clone()));
     let [first, second] = batches.map(|batch| batch.to_string());
     assert_eq!(found.collect::<Vec<_>>(), [(second, Some(unknown.to_string())), (first, None)]);
-    world.held().await;
+    bed.held().await;
 }
 
 #[tokio::test]
 async fn second_batch_of_a_withdrawal_is_reported() {
-    let world = World::new().await;
-    let withdrawal = world.processing().await;
-    let unverified = world.processor.add_batch(Upstream::Unverified, Some(withdrawal.id));
-    assert_eq!(kinds(&compared(&world, true).await), []);
-    let second = world.processor.add_batch(Upstream::Processing, Some(withdrawal.id));
-    let report = compared(&world, true).await;
+    let bed = TestBed::new().await;
+    let withdrawal = bed.processing().await;
+    let unverified = bed.processor.add_batch(Upstream::Unverified, Some(withdrawal.id));
+    assert_eq!(kinds(&compared(&bed, true).await), []);
+    let second = bed.processor.add_batch(Upstream::Processing, Some(withdrawal.id));
+    let report = compared(&bed, true).await;
     let found = only(&report);
     assert_eq!((found.kind, &found.upstream_id), (DifferenceKind::WithdrawalRepeated, &second.to_string()));
     assert_ne!(unverified, second);
@@ -151,9 +151,9 @@ async fn second_batch_of_a_withdrawal_is_reported() {
 async fn other_coins_or_address_are_reported() {
     let other = Address::parse(Currency::UsdtErc20, OTHER_ADDRESS).unwrap();
     for changes_coins in [true, false] {
-        let world = World::new().await;
-        world.processing().await;
-        world.processor.change_batches(|row| {
+        let bed = TestBed::new().await;
+        bed.processing().await;
+        bed.processor.change_batches(|row| {
             if changes_coins {
                 row.amount = usdt("21");
             } else {
@@ -161,10 +161,10 @@ async fn other_coins_or_address_are_reported() {
             }
             row.status = Upstream::Finished;
         });
-        world.clock.advance(PAST_LAG);
-        let report = compared(&world, true).await;
+        bed.clock.advance(PAST_LAG);
+        let report = compared(&bed, true).await;
         assert_eq!(kinds(&report), [(DifferenceKind::WithdrawalAmount, false)]);
-        world.held().await;
+        bed.held().await;
     }
 }
 
@@ -172,56 +172,56 @@ async fn other_coins_or_address_are_reported() {
 async fn withdrawal_that_the_processor_lost_is_reported() {
     // The processor had the withdrawal in the first case, and never had it in the second.
     for was_shown in [true, false] {
-        let world = World::new().await;
+        let bed = TestBed::new().await;
         if !was_shown {
-            world.processor.set(Sending::Silent);
+            bed.processor.set(OrderReply::Silent);
         }
-        world.processing().await;
-        world.processor.forget_batches();
+        bed.processing().await;
+        bed.processor.remove_batches();
         // The list may lag behind.
-        assert_eq!(kinds(&compared(&world, true).await), []);
-        world.clock.advance(PAST_LAG);
-        let report = compared(&world, true).await;
+        assert_eq!(kinds(&compared(&bed, true).await), []);
+        bed.clock.advance(PAST_LAG);
+        let report = compared(&bed, true).await;
         assert_eq!(kinds(&report), [(DifferenceKind::WithdrawalNotListed, false)], "{was_shown}");
-        world.held().await;
+        bed.held().await;
     }
 }
 
 #[tokio::test]
 async fn withdrawal_that_an_operator_failed_is_no_difference() {
-    let world = World::new().await;
-    world.processing().await;
-    world.processor.set_status(Upstream::Failed);
-    world.clock.advance(PAST_REVIEW);
-    world.poll().await;
-    world.resolve(Decision::Failed).await.unwrap();
-    assert_eq!(kinds(&compared(&world, true).await), []);
+    let bed = TestBed::new().await;
+    bed.processing().await;
+    bed.processor.set_status(Upstream::Failed);
+    bed.clock.advance(PAST_REVIEW);
+    bed.poll().await;
+    bed.resolve(Decision::Failed).await.unwrap();
+    assert_eq!(kinds(&compared(&bed, true).await), []);
     // The processor sent the coins after all.
-    world.processor.set_status(Upstream::Finished);
-    assert_eq!(kinds(&compared(&world, true).await), [(DifferenceKind::WithdrawalOutcome, false)]);
-    world.given_back().await;
+    bed.processor.set_status(Upstream::Finished);
+    assert_eq!(kinds(&compared(&bed, true).await), [(DifferenceKind::WithdrawalOutcome, false)]);
+    bed.money_returned().await;
 }
 
 #[tokio::test]
 async fn every_page_of_the_list_is_compared() {
-    let world = World::new().await;
+    let bed = TestBed::new().await;
     for key in ["a", "b"] {
-        assert_eq!(world.create(key, a_hundred()).await.unwrap().kind, ResponseKind::Created);
+        assert_eq!(bed.create(key, a_hundred()).await.unwrap().kind, ResponseKind::Created);
     }
-    let others = [(); 3].map(|()| world.processor.add_batch(Upstream::Finished, None));
-    let report = compared(&world, true).await;
+    let others = [(); 3].map(|()| bed.processor.add_batch(Upstream::Finished, None));
+    let report = compared(&bed, true).await;
     assert_eq!((report.withdrawals, report.differences.len()), (5, others.len()));
 }
 
 #[tokio::test]
 async fn coins_are_compared_with_the_ledger() {
-    let world = World::new().await;
-    world.processor.state().balances = vec![usdt("40")];
-    let report = compared(&world, true).await;
+    let bed = TestBed::new().await;
+    bed.processor.state().balances = vec![usdt("40")];
+    let report = compared(&bed, true).await;
     let exposure = report.exposure.unwrap();
     assert_eq!((exposure.worth.centavos(), exposure.owed.centavos(), exposure.surplus.centavos()), (20_000, 0, 20_000));
-    world.processor.state().prices = false;
-    let report = compared(&world, true).await;
+    bed.processor.state().prices = false;
+    let report = compared(&bed, true).await;
     assert_eq!(report.exposure, None);
-    assert!(report.unread.iter().any(|(name, _)| *name == world.processor.name), "{:?}", report.unread);
+    assert!(report.unread.iter().any(|(name, _)| *name == bed.processor.name), "{:?}", report.unread);
 }

@@ -1,7 +1,7 @@
 //! The contract trial: a test of whether an institution follows the API Pix 2.9.0. A trial has one step per operation. Each step has its
 //! request, its answer and every divergence from the standard.
 
-mod judge;
+mod rules;
 mod steps;
 
 use std::fmt;
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::judge::MASK;
+use self::rules::MASK;
 use super::BacenAcquirer;
 use super::api::CallbackHeader;
 

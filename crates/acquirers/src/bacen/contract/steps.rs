@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::judge::{MASK, Rule, field, is_masked, problem, status};
+use super::rules::{MASK, Rule, field, is_masked, problem, status};
 use super::{ContractStep, ContractTrial};
 use crate::bacen::api::{Api, CallbackHeader};
 use crate::bacen::wire::REMOVED_BY_US;
@@ -91,14 +91,14 @@ async fn call_with(
     let bytes = body.as_ref().map(|body| body.to_string().into_bytes());
     let mut step = ContractStep {
         name,
-        request: Some(format!("{method} {}", api.shown(path, MASK))),
+        request: Some(format!("{method} {}", api.masked_path(path, MASK))),
         request_body: body,
         status: None,
         answer: None,
         divergences: Vec::new(),
         skipped: None,
     };
-    record(&mut step, api.ask(method, path, (bytes.as_deref(), header), Deadline::after(STEP)).await);
+    record(&mut step, api.send_trial_request(method, path, (bytes.as_deref(), header), Deadline::after(STEP)).await);
     step
 }
 
@@ -132,7 +132,7 @@ async fn token(api: &Api) -> ContractStep {
         divergences: Vec::new(),
         skipped: None,
     };
-    record(&mut step, api.ask_token().await);
+    record(&mut step, api.request_trial_token().await);
     if step.answer.as_ref().is_some_and(Value::is_string) {
         step.answer = Some(MASK.into());
     }
@@ -161,15 +161,15 @@ fn charge_path(trial: &ContractTrial) -> String {
     format!("/v2/cob/{}", trial.txid)
 }
 
-/// Checks the fields of the charge in a successful answer. `wanted` is the rule of its status.
-fn judge_charge(step: &mut ContractStep, trial: &ContractTrial, wanted: Rule<'_>) {
+/// Checks the fields of the charge in a successful answer. `status_rule` is the rule of its status.
+fn check_charge(step: &mut ContractStep, trial: &ContractTrial, status_rule: Rule<'_>) {
     if !step.status.is_some_and(|status| (200..300).contains(&status)) {
         return;
     }
     let body = answer(step);
     for (path, rule) in [
         ("txid", Rule::Is(trial.txid.as_str())),
-        ("status", wanted),
+        ("status", status_rule),
         ("revisao", Rule::Number),
         ("calendario.criacao", Rule::Instant),
         ("calendario.expiracao", Rule::Number),
@@ -181,7 +181,7 @@ fn judge_charge(step: &mut ContractStep, trial: &ContractTrial, wanted: Rule<'_>
 }
 
 /// Checks the BR Code of the charge in a successful answer.
-fn judge_code(step: &mut ContractStep) {
+fn check_code(step: &mut ContractStep) {
     let body = answer(step);
     if step.status.is_some_and(|status| (200..300).contains(&status)) {
         field(step, &body, "pixCopiaECola", Rule::Code);
@@ -197,16 +197,16 @@ fn step_key(step: &ContractStep) -> String {
 async fn create(api: &Api, trial: &ContractTrial) -> ContractStep {
     let mut step = call(api, "create", Method::PUT, &charge_path(trial), Some(charge(api))).await;
     status(&mut step, &[201]);
-    judge_charge(&mut step, trial, Rule::Is("ATIVA"));
-    judge_code(&mut step);
+    check_charge(&mut step, trial, Rule::Is("ATIVA"));
+    check_code(&mut step);
     step
 }
 
 async fn read(api: &Api, trial: &ContractTrial) -> ContractStep {
     let mut step = call(api, "read", Method::GET, &charge_path(trial), None).await;
     status(&mut step, &[200]);
-    judge_charge(&mut step, trial, Rule::OneOf(&STATUSES));
-    judge_code(&mut step);
+    check_charge(&mut step, trial, Rule::OneOf(&STATUSES));
+    check_code(&mut step);
     step
 }
 
@@ -230,7 +230,7 @@ async fn unknown(api: &Api) -> ContractStep {
 }
 
 /// Checks the paging and the period of a list.
-fn judge_paging(step: &mut ContractStep) {
+fn check_paging(step: &mut ContractStep) {
     let body = answer(step);
     for name in ["paginaAtual", "itensPorPagina", "quantidadeDePaginas", "quantidadeTotalDeItens"] {
         field(step, &body, &format!("parametros.paginacao.{name}"), Rule::Number);
@@ -251,7 +251,7 @@ async fn list_charges(api: &Api, trial: &ContractTrial) -> ContractStep {
     let path = format!("/v2/cob?{}", period(trial, SPAN));
     let mut step = call(api, "list charges", Method::GET, &path, None).await;
     status(&mut step, &[200]);
-    judge_paging(&mut step);
+    check_paging(&mut step);
     let body = answer(&step);
     field(&mut step, &body, "cobs", Rule::Array);
     let rows = body.get("cobs").and_then(Value::as_array);
@@ -266,7 +266,7 @@ async fn list_received(api: &Api, trial: &ContractTrial) -> ContractStep {
     let path = format!("/v2/pix?{}", period(trial, SignedDuration::from_hours(24)));
     let mut step = call(api, "list received", Method::GET, &path, None).await;
     status(&mut step, &[200]);
-    judge_paging(&mut step);
+    check_paging(&mut step);
     let body = answer(&step);
     field(&mut step, &body, "pix", Rule::Array);
     for row in body.get("pix").and_then(Value::as_array).into_iter().flatten() {
@@ -334,6 +334,6 @@ async fn cancel(api: &Api, trial: &ContractTrial) -> ContractStep {
     let body = json!({ "status": REMOVED_BY_US });
     let mut step = call(api, "cancel", Method::PATCH, &charge_path(trial), Some(body)).await;
     status(&mut step, &[200]);
-    judge_charge(&mut step, trial, Rule::Is(REMOVED_BY_US));
+    check_charge(&mut step, trial, Rule::Is(REMOVED_BY_US));
     step
 }

@@ -12,7 +12,7 @@ use cais_ports::{
 };
 use cais_sandbox::{
     CoinValues, Control, CryptoDeposit, CryptoSettings, Fault, FaultMode, FaultTarget, PayoutShape, Sandbox,
-    SandboxConfig, WithdrawalEnd,
+    SandboxConfig, WithdrawalOutcome,
 };
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -201,7 +201,7 @@ async fn code_of_another_node_is_refused_and_the_next_accepted() {
     let bed = Bed::start().await;
     bed.control.set_crypto_settings(CryptoSettings {
         totp_once: true,
-        withdrawal_fate: WithdrawalEnd::Stay,
+        withdrawal_outcome: WithdrawalOutcome::Stay,
         ..CryptoSettings::default()
     });
     let other = bed.other_node();
@@ -232,15 +232,15 @@ async fn code_of_another_node_is_refused_and_the_next_accepted() {
 
 #[tokio::test]
 async fn outcome_of_a_verified_withdrawal_is_read() {
-    for (fate, wanted) in [
-        (WithdrawalEnd::Reject, UpstreamWithdrawalStatus::Rejected),
-        (WithdrawalEnd::Fail, UpstreamWithdrawalStatus::Failed),
+    for (outcome, wanted) in [
+        (WithdrawalOutcome::Reject, UpstreamWithdrawalStatus::Rejected),
+        (WithdrawalOutcome::Fail, UpstreamWithdrawalStatus::Failed),
     ] {
         let bed = Bed::start().await;
         let order = withdrawal();
         let created = bed.processor.create_withdrawal(&order, BUDGET).await.unwrap();
         bed.processor.verify_withdrawal(&created.batch, now(), BUDGET).await.unwrap();
-        bed.control.move_crypto_withdrawal(created.batch.as_str(), fate).unwrap();
+        bed.control.move_crypto_withdrawal(created.batch.as_str(), outcome).unwrap();
         assert_eq!(bed.processor.get_withdrawal(order.id, &created.batch, BUDGET).await.unwrap().status, wanted);
     }
 }

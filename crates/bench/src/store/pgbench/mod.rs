@@ -43,7 +43,7 @@ pub struct Pgbench<'a> {
     /// The number of started runs of a script.
     rounds: u64,
     /// The number of creations whose commit 2 succeeded.
-    answered: u64,
+    issued: u64,
     /// The number of payments.
     paid: u64,
     /// The number of payouts.
@@ -66,7 +66,7 @@ impl<'a> Pgbench<'a> {
         ] {
             fs::write(scripts.path().join(name), filled(&format!("{NAMES}{body}")))?;
         }
-        Ok(Self { server, database, scripts, seconds, rounds: 0, answered: 0, paid: 0, sent: 0 })
+        Ok(Self { server, database, scripts, seconds, rounds: 0, issued: 0, paid: 0, sent: 0 })
     }
 
     /// Runs both commits of creations. Returns the creations per second.
@@ -75,9 +75,9 @@ impl<'a> Pgbench<'a> {
     /// If pgbench fails.
     pub fn create(&mut self) -> Result<f64> {
         let round = self.next_round();
-        let done = self.run("create", round)?;
-        self.answered = self.answered.saturating_add(done.transactions);
-        Ok(done.rate)
+        let result = self.run("create", round)?;
+        self.issued = self.issued.saturating_add(result.transactions);
+        Ok(result.rate)
     }
 
     /// Runs only commit 1 of creations. Returns the commits per second.
@@ -96,9 +96,9 @@ impl<'a> Pgbench<'a> {
     pub fn issue(&mut self) -> Result<f64> {
         let round = self.next_round();
         self.seed(SEED_OPENED, round, OPENED_PER_SECOND)?;
-        let done = self.run("issue", round)?;
-        self.answered = self.answered.saturating_add(done.transactions);
-        Ok(done.rate)
+        let result = self.run("issue", round)?;
+        self.issued = self.issued.saturating_add(result.transactions);
+        Ok(result.rate)
     }
 
     /// Runs payments of charges. Returns the payments per second.
@@ -108,9 +108,9 @@ impl<'a> Pgbench<'a> {
     pub fn confirm(&mut self) -> Result<f64> {
         let round = self.next_round();
         self.seed(SEED_WAITING, round, WAITING_PER_SECOND)?;
-        let done = self.run("confirm", round)?;
-        self.paid = self.paid.saturating_add(done.transactions);
-        Ok(done.rate)
+        let result = self.run("confirm", round)?;
+        self.paid = self.paid.saturating_add(result.transactions);
+        Ok(result.rate)
     }
 
     /// Funds one account for payouts.
@@ -127,9 +127,9 @@ impl<'a> Pgbench<'a> {
     /// If pgbench fails. pgbench also fails if a payout exceeds the available balance.
     pub fn pay_out(&mut self) -> Result<f64> {
         let round = self.next_round();
-        let done = self.run("pay_out", round)?;
-        self.sent = self.sent.saturating_add(done.transactions);
-        Ok(done.rate)
+        let result = self.run("pay_out", round)?;
+        self.sent = self.sent.saturating_add(result.transactions);
+        Ok(result.rate)
     }
 
     /// Checks the numbers of rows that pgbench wrote. Without this check, a script whose statements match no row would
@@ -138,7 +138,7 @@ impl<'a> Pgbench<'a> {
     /// # Errors
     /// If a number of rows or a sum differs from the expected one.
     pub fn verify(&self) -> Result<()> {
-        let answers = self.answered.saturating_add(self.sent);
+        let answers = self.issued.saturating_add(self.sent);
         let events = self.paid.saturating_add(self.sent);
         let entries = self.paid.saturating_mul(4).saturating_add(self.sent.saturating_mul(8));
         for (what, sql, expected) in [
@@ -146,7 +146,7 @@ impl<'a> Pgbench<'a> {
             (
                 "pending charges",
                 "SELECT count(*) FROM charges WHERE status = 'pending' AND account_id <> 'acc_hot'",
-                self.answered,
+                self.issued,
             ),
             ("paid charges", "SELECT count(*) FROM charges WHERE status = 'paid'", self.paid),
             ("payments", "SELECT count(*) FROM payments", self.paid),
@@ -177,7 +177,7 @@ impl<'a> Pgbench<'a> {
         self.server.run(&self.database, &sql)
     }
 
-    fn run(&self, script: &str, round: u64) -> Result<Done> {
+    fn run(&self, script: &str, round: u64) -> Result<RunResult> {
         self.server.run(&self.database, "CHECKPOINT")?;
         let program = self.server.program("pgbench").display().to_string();
         let (callers, threads) = (CALLERS.to_string(), GENERATOR_THREADS.to_string());
@@ -200,18 +200,18 @@ impl<'a> Pgbench<'a> {
             &file,
             &self.database,
         ];
-        Done::parse(&output(&program, &arguments)?)
+        RunResult::parse(&output(&program, &arguments)?)
     }
 }
 
 /// The output of a pgbench run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Done {
+struct RunResult {
     rate: f64,
     transactions: u64,
 }
 
-impl Done {
+impl RunResult {
     fn parse(printed: &str) -> Result<Self> {
         let after = |start: &str| printed.lines().find_map(|line| line.strip_prefix(start)?.split_whitespace().next());
         ensure!(after("number of failed transactions:").unwrap_or("0") == "0", "pgbench had failures: {printed}");
@@ -244,9 +244,9 @@ mod tests {
     fn rate_is_parsed_and_failures_are_errors() {
         let printed = "number of transactions actually processed: 10\nnumber of failed transactions: 0 (0.000%)\n\
                     latency average = 20.1 ms\ntps = 3183.250000 (without initial connection time)\n";
-        assert_eq!(Done::parse(printed).ok(), Some(Done { rate: 3_183.25, transactions: 10 }));
-        assert!(Done::parse(&printed.replace("transactions: 0", "transactions: 3")).is_err());
-        assert!(Done::parse("nothing").is_err());
+        assert_eq!(RunResult::parse(printed).ok(), Some(RunResult { rate: 3_183.25, transactions: 10 }));
+        assert!(RunResult::parse(&printed.replace("transactions: 0", "transactions: 3")).is_err());
+        assert!(RunResult::parse("nothing").is_err());
     }
 
     #[test]

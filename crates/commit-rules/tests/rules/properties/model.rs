@@ -50,8 +50,8 @@ impl Model {
 
     /// Checks the idempotency record, the unique values and the versions.
     pub(super) fn check_keys(&self, change: &ChangeSet) -> Result<(), CommitError> {
-        if let Some(wanted) = &change.idempotency {
-            let (record, fence) = (self.idempotency_record(wanted.name()), fence(wanted));
+        if let Some(requested) = &change.idempotency {
+            let (record, fence) = (self.idempotency_record(requested.name()), fence(requested));
             let is_held = record.as_ref().is_some_and(|record| record.answer.is_none() && Some(record.fence) == fence);
             match record {
                 None if fence.is_some() => return Err(corrupt()),
@@ -59,10 +59,10 @@ impl Model {
                 None | Some(_) => {}
             }
         }
-        for (place, wanted) in change.reserve.iter().enumerate() {
-            let before = change.reserve.iter().take(place).find(|earlier| earlier.key == wanted.key);
-            if let Some(by) = self.owner(&wanted.key).or_else(|| before.map(|earlier| earlier.owner.clone())) {
-                return Err(CommitError::Taken { key: wanted.key.clone(), by });
+        for (place, reservation) in change.reserve.iter().enumerate() {
+            let before = change.reserve.iter().take(place).find(|earlier| earlier.key == reservation.key);
+            if let Some(by) = self.owner(&reservation.key).or_else(|| before.map(|earlier| earlier.owner.clone())) {
+                return Err(CommitError::Taken { key: reservation.key.clone(), by });
             }
         }
         for (place, write) in change.writes.iter().enumerate() {

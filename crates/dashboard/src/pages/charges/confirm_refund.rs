@@ -16,8 +16,8 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::{When, brl};
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::texts::charges::ChargesTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "charges/confirm_refund.html")]
@@ -37,37 +37,37 @@ struct ConfirmRefundPage {
 }
 
 /// Shows the refund.
-pub(crate) async fn confirm_refund(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    waiting(&visit, parse(&id)?, StatusCode::OK, None).await
+pub(crate) async fn confirm_refund(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    confirmation_page(&context, parse(&id)?, StatusCode::OK, None).await
 }
 
 /// Approves and sends the refund. A form that is sent again leads to the same refund.
 pub(crate) async fn send_refund(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let (visitor, _) = visit.merchant()?;
+    let context = &form.context;
+    let (visitor, _) = context.merchant()?;
     let id = parse(&id)?;
-    let charge = found(visit, id).await?.1;
-    let (logins, browser, visitor) = (visit.dashboard.logins.clone(), visit.browser.clone(), visitor.clone());
+    let charge = find(context, id).await?.1;
+    let (logins, browser, visitor) = (context.dashboard.logins.clone(), context.browser.clone(), visitor.clone());
     let code = form.get("code").to_owned();
     let work = async move {
         let approved = orders::approve(&logins, &browser, &visitor, id, &code).await?;
         Ok::<_, LoginError>(orders::send_refund(&logins.ports, &approved).await)
     };
-    let t = ChargesTexts::of(visit.language);
+    let t = ChargesTexts::of(context.language);
     let Ok(ended) = detached::run(work).await else {
-        return waiting(visit, id, StatusCode::SERVICE_UNAVAILABLE, Some(t.unknown.to_owned())).await;
+        return confirmation_page(context, id, StatusCode::SERVICE_UNAVAILABLE, Some(t.unknown.to_owned())).await;
     };
     let text = match ended {
         Ok(Ok(SentOrder::Created(_))) => return Ok(redirect(&format!("/charges/{charge}"))),
         Ok(Ok(SentOrder::NotCovered)) => t.no_balance.to_owned(),
-        Ok(Err(SendError::Order(error))) => refusal(error, t, visit.language),
+        Ok(Err(SendError::Order(error))) => refusal(error, t, context.language),
         Ok(Err(SendError::OtherAction)) => return Err(Failure::NotFound),
         Ok(Err(SendError::Query(error))) => return Err(error.into()),
-        Err(LoginError::CodeNeeded) => visit.language.texts().code_needed.to_owned(),
-        Err(LoginError::Refused) => visit.language.texts().code_wrong.to_owned(),
+        Err(LoginError::CodeNeeded) => context.language.texts().code_needed.to_owned(),
+        Err(LoginError::Refused) => context.language.texts().code_wrong.to_owned(),
         Err(error) => return Err(error.into()),
     };
-    waiting(visit, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
+    confirmation_page(context, id, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
 }
 
 fn parse(id: &str) -> Result<ConfirmationId, Failure> {
@@ -75,26 +75,26 @@ fn parse(id: &str) -> Result<ConfirmationId, Failure> {
 }
 
 /// Returns the confirmation of a refund in this session, and the charge of the refund.
-async fn found(visit: &Visit, id: ConfirmationId) -> Result<(Confirmation, ChargeId), Failure> {
-    let (visitor, _) = visit.merchant()?;
-    let confirmation = orders::find(&visit.dashboard.logins, visitor, id).await?;
+async fn find(context: &PageContext, id: ConfirmationId) -> Result<(Confirmation, ChargeId), Failure> {
+    let (visitor, _) = context.merchant()?;
+    let confirmation = orders::find(&context.dashboard.logins, visitor, id).await?;
     let PendingAction::SendRefund { charge, .. } = confirmation.action else { return Err(Failure::NotFound) };
     Ok((confirmation, charge))
 }
 
-async fn waiting(
-    visit: &Visit,
+async fn confirmation_page(
+    context: &PageContext,
     id: ConfirmationId,
     status: StatusCode,
     error: Option<String>,
 ) -> Result<HttpResponse, Failure> {
-    let (Confirmation { action, state, expires_at, .. }, _) = found(visit, id).await?;
-    let language = visit.language;
+    let (Confirmation { action, state, expires_at, .. }, _) = find(context, id).await?;
+    let language = context.language;
     let is_approved = state == ConfirmationState::Done;
-    let needs_code = orders::needs_code(&action, &visit.complete()?.session) && !is_approved;
+    let needs_code = orders::needs_code(&action, &context.logged_in()?.session) && !is_approved;
     let PendingAction::SendRefund { charge, payment, amount, reason } = action else { return Err(Failure::NotFound) };
     let shown = ConfirmRefundPage {
-        page: visit.layout(),
+        page: context.layout(),
         t: ChargesTexts::of(language),
         error,
         id: id.to_string(),
@@ -107,5 +107,5 @@ async fn waiting(
         code_above: brl(LARGEST_WITHOUT_CODE, language),
         until: When::of(expires_at, language),
     };
-    Ok(visit.page(status, &shown))
+    Ok(context.page(status, &shown))
 }

@@ -60,11 +60,11 @@ impl Extra {
 /// Returns the refunded part of a Pix's unexpected money: the excess, or the whole amount of a Pix that did not pay the
 /// charge. Refunds that are not completed yet count too.
 pub(crate) fn returned_beyond(refunds: &[Refund], pix: &EndToEndId) -> Money {
-    let is_kept = |refund: &&Refund| {
+    let is_counted = |refund: &&Refund| {
         let status = refund.state.status();
         refund.end_to_end_id == *pix && !matches!(status, RefundStatus::Abandoned | RefundStatus::Failed)
     };
-    let parts = refunds.iter().filter(is_kept).map(|refund| refund.beyond().unwrap_or_default());
+    let parts = refunds.iter().filter(is_counted).map(|refund| refund.beyond().unwrap_or_default());
     Money::sum(parts).unwrap_or_default()
 }
 

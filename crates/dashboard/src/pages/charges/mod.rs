@@ -39,7 +39,7 @@ fn fingerprint(form: &Form, path: &str, fields: &[&str]) -> Fingerprint {
     // The length before each value ensures that different values never form the same text.
     let lengths = [path].into_iter().chain(values).map(|value| (value.len(), value));
     let text = lengths.fold(String::new(), |text, (length, value)| text + &length.to_string() + ":" + value);
-    let hash = form.visit.dashboard.logins.ports.keyed_hash.hash(FINGERPRINT_PURPOSE, text.as_bytes());
+    let hash = form.context.dashboard.logins.ports.keyed_hash.hash(FINGERPRINT_PURPOSE, text.as_bytes());
     Fingerprint(hash.0)
 }
 

@@ -22,9 +22,9 @@ use crate::form::Form;
 use crate::format::brl;
 use crate::input;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::charges::ChargesTexts;
-use crate::visit::Visit;
 
 /// The lifetime that the form proposes, in minutes: the default of the API.
 const DEFAULT_MINUTES: &str = "60";
@@ -49,13 +49,13 @@ struct NewChargePage<'a> {
 }
 
 /// Shows the form.
-pub(crate) async fn form(visit: Visit) -> Result<HttpResponse, Failure> {
-    visit.merchant()?;
-    Ok(visit.ok(&NewChargePage {
-        page: visit.layout(),
-        t: ChargesTexts::of(visit.language),
+pub(crate) async fn form(context: PageContext) -> Result<HttpResponse, Failure> {
+    context.merchant()?;
+    Ok(context.ok(&NewChargePage {
+        page: context.layout(),
+        t: ChargesTexts::of(context.language),
         error: None,
-        key: visit.random(),
+        key: context.random_key(),
         amount: "",
         description: "",
         minutes: DEFAULT_MINUTES,
@@ -75,12 +75,12 @@ pub(crate) async fn submit(form: Form, request: HttpRequest) -> Result<HttpRespo
         Ok(id) => return Ok(redirect(&format!("/charges/{id}"))),
         Err(refused) => refused,
     };
-    let visit = &form.visit;
+    let context = &form.context;
     // A form with an unknown outcome keeps its key, so that a repeat resumes the same creation.
-    let key = if is_open { form.get("key").to_owned() } else { visit.random() };
+    let key = if is_open { form.get("key").to_owned() } else { context.random_key() };
     let shown = NewChargePage {
-        page: visit.layout(),
-        t: ChargesTexts::of(visit.language),
+        page: context.layout(),
+        t: ChargesTexts::of(context.language),
         error: Some(&error),
         key,
         amount: form.get("amount"),
@@ -90,14 +90,14 @@ pub(crate) async fn submit(form: Form, request: HttpRequest) -> Result<HttpRespo
         payer_document: form.get("payer_document"),
         external_id: form.get("external_id"),
     };
-    Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+    Ok(context.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
 }
 
 /// Creates the charge. Returns its id, or the reason of a refusal.
 async fn send(form: &Form, path: &str) -> Result<Result<String, Refused>, Failure> {
-    let visit = &form.visit;
-    let (_, account) = visit.merchant()?;
-    let (ports, t) = (visit.dashboard.logins.ports.clone(), ChargesTexts::of(visit.language));
+    let context = &form.context;
+    let (_, account) = context.merchant()?;
+    let (ports, t) = (context.dashboard.logins.ports.clone(), ChargesTexts::of(context.language));
     let account = ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
     let Some(key) = key_of(form) else { return Err(Failure::BadForm("the form has no idempotency key")) };
     let terms = match terms(form, t) {
@@ -116,7 +116,7 @@ async fn send(form: &Form, path: &str) -> Result<Result<String, Refused>, Failur
             let id = member(&response.body, "id");
             Ok(id.ok_or_else(|| Failure::Unavailable("the new charge has no id".to_owned()))?)
         }
-        Ok(Err(error)) => Err(refused(error, t, visit.language)),
+        Ok(Err(error)) => Err(refused(error, t, context.language)),
         // The work continues, and a repeat of the form returns its result.
         Err(_) => Err(Refused(t.unknown.to_owned(), true)),
     })

@@ -10,7 +10,7 @@ use crate::pages::pay::pay_in_sandbox;
 
 /// Pays the whole amount, as the payer would.
 pub(crate) async fn pay(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let charge = read(&form.visit, &id).await?;
-    pay_in_sandbox(&form.visit.dashboard, &charge).await?;
+    let charge = read(&form.context, &id).await?;
+    pay_in_sandbox(&form.context.dashboard, &charge).await?;
     Ok(redirect(&format!("/charges/{}", charge.id)))
 }

@@ -23,19 +23,19 @@ use crate::texts::charges::ChargesTexts;
 
 /// Stores the intent to refund the payment, wholly or in part. The refund is sent after its confirmation.
 pub(crate) async fn refund(form: Form, id: web::Path<String>, request: HttpRequest) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let charge = read(visit, &id).await?;
-    let (account, t) = (visit.account().await?, ChargesTexts::of(visit.language));
+    let context = &form.context;
+    let charge = read(context, &id).await?;
+    let (account, t) = (context.account().await?, ChargesTexts::of(context.language));
     let refused = match terms(&form, t) {
         Ok((payment, amount, reason)) => {
             let name = ChargeName::Id(charge.id);
-            match preview(visit.ports(), &account, &name, payment.as_ref(), amount).await {
+            match preview(context.ports(), &account, &name, payment.as_ref(), amount).await {
                 Ok(amount) => {
                     let action = PendingAction::SendRefund { charge: charge.id, payment, amount, reason };
-                    let id = begin::begin(&visit.dashboard.logins, visit.complete()?, action).await?;
+                    let id = begin::begin(&context.dashboard.logins, context.logged_in()?, action).await?;
                     return Ok(redirect(&format!("/refunds/confirm/{id}")));
                 }
-                Err(error) => refusal(error, t, visit.language),
+                Err(error) => refusal(error, t, context.language),
             }
         }
         Err(text) => text.to_owned(),
@@ -47,7 +47,7 @@ pub(crate) async fn refund(form: Form, id: web::Path<String>, request: HttpReque
         error: Some(refused),
         rest: None,
     };
-    page(visit, &request, &id, StatusCode::UNPROCESSABLE_ENTITY, shown).await
+    page(context, &request, &id, StatusCode::UNPROCESSABLE_ENTITY, shown).await
 }
 
 type Terms = (Option<EndToEndId>, Option<Money>, Option<Text>);

@@ -18,9 +18,9 @@ use super::timeline::{self, Line};
 use crate::failure::Failure;
 use crate::format::{When, brl};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::qr::Qr;
 use crate::texts::charges::ChargesTexts;
-use crate::visit::Visit;
 
 /// The most refunds that the page shows, the newest ones.
 const MAX_REFUNDS: u32 = 50;
@@ -77,32 +77,36 @@ pub(super) struct RefundForm<'a> {
 }
 
 /// Shows the charge. A pending charge is refreshed from its acquirer first.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpRequest) -> Result<HttpResponse, Failure> {
-    page(&visit, &request, &id, StatusCode::OK, RefundForm::default()).await
+pub(crate) async fn show(
+    context: PageContext,
+    id: web::Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Failure> {
+    page(&context, &request, &id, StatusCode::OK, RefundForm::default()).await
 }
 
 /// Returns the account's charge with the id in a path. A pending charge is refreshed from its acquirer first.
-pub(super) async fn read(visit: &Visit, id: &str) -> Result<Charge, Failure> {
-    let (_, account) = visit.merchant()?;
+pub(super) async fn read(context: &PageContext, id: &str) -> Result<Charge, Failure> {
+    let (_, account) = context.merchant()?;
     let name = ChargeName::Id(ChargeId::parse(id).map_err(|_| Failure::NotFound)?);
-    Ok(fetch::fetch(&visit.dashboard.logins.ports, &visit.dashboard.syncs, account, &name).await?)
+    Ok(fetch::fetch(&context.dashboard.logins.ports, &context.dashboard.syncs, account, &name).await?)
 }
 
 /// Returns the page of the charge. If a refund is possible, the page contains `form`.
 pub(super) async fn page(
-    visit: &Visit,
+    context: &PageContext,
     request: &HttpRequest,
     id: &str,
     status: StatusCode,
     form: RefundForm<'_>,
 ) -> Result<HttpResponse, Failure> {
-    let charge = read(visit, id).await?;
-    let (ports, language) = (&visit.dashboard.logins.ports, visit.language);
+    let charge = read(context, id).await?;
+    let (ports, language) = (&context.dashboard.logins.ports, context.language);
     let t = ChargesTexts::of(language);
     let events = facts::events(ports, &charge).await?;
     let shares = shares::shares(ports, &charge, &mut Emails::default(), language).await?;
     let newest = PageRequest { limit: MAX_REFUNDS, starting_after: None };
-    let refunds = list(ports, &visit.dashboard.syncs, charge.account, &ChargeName::Id(charge.id), newest).await;
+    let refunds = list(ports, &context.dashboard.syncs, charge.account, &ChargeName::Id(charge.id), newest).await;
     let refunds = refunds.map_err(|error| match error {
         ListRefundsError::Charge(error) => Failure::from(error),
         ListRefundsError::List(error) => Failure::from(error),
@@ -112,13 +116,13 @@ pub(super) async fn page(
     let rest = charge.state.settlement().and_then(|_| charge.refundable().ok()).filter(|rest| *rest > Money::ZERO);
     let is_refundable =
         charge.open_infractions == 0 && (rest.is_some() || extras.iter().any(|extra| !extra.is_returned));
-    let base = visit.dashboard.site.base_of(request);
+    let base = context.dashboard.site.base_of(request);
     let (text, tone) = status_text(t, charge.state.status());
     let is_open = charge.state.status() == ChargeStatus::Pending;
     let terms = &charge.terms;
     let payer = [&terms.payer_name, &terms.payer_document];
     let shown = ChargePage {
-        page: visit.layout(),
+        page: context.layout(),
         t,
         id: charge.id.to_string(),
         status: text,
@@ -139,7 +143,7 @@ pub(super) async fn page(
             .map(|issued| Open { qr: Qr::of(&issued.copy_paste), code: issued.copy_paste.clone() }),
         token: payment_page::token(ports, charge.id),
         link: payment_page::url(ports, &base, charge.id),
-        can_pay: visit.dashboard.sandbox_pay.is_some(),
+        can_pay: context.dashboard.sandbox_pay.is_some(),
         is_disputed: charge.open_infractions > 0,
         shares,
         extras,
@@ -151,5 +155,5 @@ pub(super) async fn page(
         json: String::from_utf8_lossy(&ports.representation.charge(&charge)).into_owned(),
         curl: format!("curl -H \"Authorization: Bearer $CAIS_API_KEY\" {base}/v1/charges/{}", charge.id),
     };
-    Ok(visit.page(status, &shown))
+    Ok(context.page(status, &shown))
 }

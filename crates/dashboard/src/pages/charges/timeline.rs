@@ -116,7 +116,7 @@ impl Lines {
 
     fn refund(&mut self, refund: &Refund) {
         let (t, amount) = (self.t, brl(refund.amount, self.language));
-        self.push(refund.created_at, format!("{}: {amount}", t.refund_asked), refund.end_to_end_id.to_string(), "");
+        self.push(refund.created_at, format!("{}: {amount}", t.refund_requested), refund.end_to_end_id.to_string(), "");
         let end = match &refund.state {
             RefundState::Completed { at, .. } => Some((*at, t.refund_completed, "over")),
             RefundState::Failed { at, .. } => Some((*at, t.refund_failed, "bad")),

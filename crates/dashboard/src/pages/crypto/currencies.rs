@@ -7,9 +7,9 @@ use cais_use_cases::crypto::currencies::{LiveCurrency, LiveMinimum};
 use crate::failure::Failure;
 use crate::format::{brl, decimal};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "crypto/currencies.html")]
@@ -29,13 +29,13 @@ struct Row {
 }
 
 /// Shows the currencies. If no price can be read, the page is shown without currencies.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
-    let (ports, t) = (&visit.dashboard.logins.ports, CryptoTexts::of(visit.language));
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
+    let (ports, t) = (&context.dashboard.logins.ports, CryptoTexts::of(context.language));
     let account = ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
     let (notice, current) = match &ports.crypto {
         None => (Some(t.unavailable), Vec::new()),
-        Some(sources) => match visit.dashboard.currencies.list(ports, sources, &account).await {
+        Some(sources) => match context.dashboard.currencies.list(ports, sources, &account).await {
             Ok(current) => (None, current),
             Err(error) => {
                 tracing::warn!(%error, "crypto prices could not be read; the crypto page is shown without currencies");
@@ -43,9 +43,9 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
             }
         },
     };
-    let currencies = current.into_iter().map(|currency| row(currency, visit.language)).collect();
+    let currencies = current.into_iter().map(|currency| row(currency, context.language)).collect();
     let is_available = ports.crypto.is_some();
-    Ok(visit.ok(&CurrenciesPage { page: visit.layout(), t, notice, is_available, currencies }))
+    Ok(context.ok(&CurrenciesPage { page: context.layout(), t, notice, is_available, currencies }))
 }
 
 fn row(LiveCurrency { currency, deposit, withdrawal }: LiveCurrency, language: Language) -> Row {

@@ -9,10 +9,10 @@ use cais_use_cases::crypto::{deposits, withdrawals};
 use crate::failure::Failure;
 use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER};
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
-use crate::visit::Visit;
 
 /// The number of rows on a page.
 const ROWS: u32 = 50;
@@ -47,39 +47,39 @@ struct Row {
 }
 
 /// Shows a page of the deposits.
-pub(crate) async fn deposits(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
+pub(crate) async fn deposits(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
     let starting_after = query.id(STARTING_AFTER)?;
     let page = PageRequest { limit: ROWS, starting_after };
-    let listed = deposits::list::list(visit.ports(), account, page).await?;
-    let t = CryptoTexts::of(visit.language);
+    let listed = deposits::list::list(context.ports(), account, page).await?;
+    let t = CryptoTexts::of(context.language);
     let kind = Kind { path: "/crypto/deposits", title: t.deposits, new: t.new_deposit, empty: t.no_deposits };
-    Ok(shown(&visit, kind, starting_after.is_none(), &listed, deposit))
+    Ok(shown(&context, kind, starting_after.is_none(), &listed, deposit))
 }
 
 /// Shows a page of the withdrawals.
-pub(crate) async fn withdrawals(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
+pub(crate) async fn withdrawals(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
     let starting_after = query.id(STARTING_AFTER)?;
     let page = PageRequest { limit: ROWS, starting_after };
-    let listed = withdrawals::list::list(visit.ports(), account, page).await?;
-    let t = CryptoTexts::of(visit.language);
+    let listed = withdrawals::list::list(context.ports(), account, page).await?;
+    let t = CryptoTexts::of(context.language);
     let kind =
         Kind { path: "/crypto/withdrawals", title: t.withdrawals, new: t.new_withdrawal, empty: t.no_withdrawals };
-    Ok(shown(&visit, kind, starting_after.is_none(), &listed, withdrawal))
+    Ok(shown(&context, kind, starting_after.is_none(), &listed, withdrawal))
 }
 
 fn shown<R>(
-    visit: &Visit,
+    context: &PageContext,
     kind: Kind,
     is_first: bool,
     listed: &Page<R>,
     row: impl Fn(&R, Language) -> Row,
 ) -> HttpResponse {
-    let rows: Vec<Row> = listed.rows.iter().map(|record| row(record, visit.language)).collect();
+    let rows: Vec<Row> = listed.rows.iter().map(|record| row(record, context.language)).collect();
     let next = rows.last().filter(|_| listed.has_more).map(|row| row.id.clone());
-    let (page, t) = (visit.layout(), CryptoTexts::of(visit.language));
-    visit.ok(&ListPage { page, t, kind, rows, is_first, next })
+    let (page, t) = (context.layout(), CryptoTexts::of(context.language));
+    context.ok(&ListPage { page, t, kind, rows, is_first, next })
 }
 
 fn deposit(deposit: &Deposit, language: Language) -> Row {

@@ -12,9 +12,9 @@ use super::{Resource, resource};
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::webhooks::WebhookTexts;
-use crate::visit::Visit;
 
 /// The number of events on a page.
 const PAGE: u32 = 50;
@@ -47,16 +47,16 @@ struct Row {
 }
 
 /// Shows a page of the list.
-pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
-    let t = WebhookTexts::of(visit.language);
+pub(crate) async fn show(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
+    let t = WebhookTexts::of(context.language);
     let (mut status, mut error, mut listed) = (StatusCode::OK, None, Vec::new());
     let mut next = None;
     match filter(&query, t) {
         Ok(filter) => {
             let cursor = query.get(STARTING_AFTER).map(EventId::parse).transpose().map_err(|_| Failure::NotFound)?;
             let request = EventPage { limit: PAGE, starting_after: cursor };
-            let found = events::list(visit.ports(), account, filter, request).await?;
+            let found = events::list(context.ports(), account, filter, request).await?;
             let last = found.rows.last().filter(|_| found.has_more).map(|event| event.id.to_string());
             next = last.map(|last| next_page(&query, &last));
             listed = found.rows;
@@ -66,9 +66,9 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     let chosen = query.get(TYPE);
     let kinds = EventType::ALL.into_iter().filter(|kind| *kind != EventType::WebhookTest).map(EventType::as_str);
     let kinds = kinds.map(|name| Choice { name, is_chosen: chosen == Some(name) }).collect();
-    let events = listed.iter().map(|event| row(&visit, event)).collect();
+    let events = listed.iter().map(|event| row(&context, event)).collect();
     let after_sequence = query.get(AFTER_SEQUENCE).unwrap_or_default();
-    Ok(visit.page(status, &ListPage { page: visit.layout(), t, error, kinds, after_sequence, events, next }))
+    Ok(context.page(status, &ListPage { page: context.layout(), t, error, kinds, after_sequence, events, next }))
 }
 
 /// Returns the filter in the query of the URL, or the text about its first mistake.
@@ -84,12 +84,12 @@ fn next_page(query: &Query, last: &str) -> String {
     path_with("/events", &[(TYPE, kind), (AFTER_SEQUENCE, after), (STARTING_AFTER, last)])
 }
 
-fn row(visit: &Visit, event: &StoredEvent) -> Row {
+fn row(context: &PageContext, event: &StoredEvent) -> Row {
     Row {
         id: event.id.to_string(),
         kind: event.kind.as_str(),
         sequence: event.sequence,
-        at: When::of(event.created_at, visit.language),
+        at: When::of(event.created_at, context.language),
         resource: resource(event),
     }
 }

@@ -17,8 +17,8 @@ use self::waiting::Waiting;
 use crate::failure::Failure;
 use crate::format::brl;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::home::HomeTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "home/merchant.html")]
@@ -46,14 +46,14 @@ struct OperatorPage {
 }
 
 /// Shows the home page to a merchant, and the numbers of waiting records to an operator.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    let visitor = visit.complete()?;
-    let page = visit.layout();
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    let visitor = context.logged_in()?;
+    let page = context.layout();
     if visitor.user.role.account().is_none() {
-        return Ok(visit.ok(&OperatorPage { page, waiting: waiting::read(&visit).await? }));
+        return Ok(context.ok(&OperatorPage { page, waiting: waiting::read(&context).await? }));
     }
-    let account = visit.account().await?;
-    let balances = balance::read(visit.ports(), account.id).await?;
+    let account = context.account().await?;
+    let balances = balance::read(context.ports(), account.id).await?;
     let t = page.t;
     let notice = match (account.status, account.kyc) {
         (AccountStatus::Suspended, _) => Some(t.suspended),
@@ -62,22 +62,22 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
         (AccountStatus::Active, Kyc::Approved) => None,
     };
     let [available, pending, blocked] =
-        [balances.available, balances.pending, balances.blocked].map(|amount| brl(amount, visit.language));
-    let totals = visit.dashboard.totals.read(visit.ports(), account.id).await?;
+        [balances.available, balances.pending, balances.blocked].map(|amount| brl(amount, context.language));
+    let totals = context.dashboard.totals.read(context.ports(), account.id).await?;
     if !totals.is_complete {
-        catch_up(&visit, account.id);
+        catch_up(&context, account.id);
     }
-    let days = chart::rows(&totals.days, visit.language);
+    let days = chart::rows(&totals.days, context.language);
     let today = |amount: fn(&Row) -> &String| days.first().map(amount).cloned().unwrap_or_default();
-    Ok(visit.ok(&HomePage {
+    Ok(context.ok(&HomePage {
         page,
-        t: HomeTexts::of(visit.language),
+        t: HomeTexts::of(context.language),
         name: account.name,
         notice,
         available,
         pending,
         blocked,
-        attention: attention::read(&visit, account.id).await?,
+        attention: attention::read(&context, account.id).await?,
         is_complete: totals.is_complete,
         chart: Chart::of(&totals.days),
         incoming_today: today(|row| &row.incoming),
@@ -87,8 +87,8 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
 }
 
 /// Starts a task that counts the entries which the totals lack, so that no page waits for a large account.
-fn catch_up(visit: &Visit, account: AccountId) {
-    let (totals, ports) = (visit.dashboard.totals.clone(), visit.ports().clone());
+fn catch_up(context: &PageContext, account: AccountId) {
+    let (totals, ports) = (context.dashboard.totals.clone(), context.ports().clone());
     rt::spawn(async move {
         if let Err(error) = totals.catch_up(&ports, account).await {
             tracing::warn!(%account, %error, "daily totals not counted; the next view of the page counts them");

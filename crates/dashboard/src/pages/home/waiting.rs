@@ -4,7 +4,7 @@ use cais_domain::merchant::account::Kyc;
 use cais_ports::PageRequest;
 
 use crate::failure::Failure;
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
 /// The largest number that is shown exactly.
 const MOST: u32 = 50;
@@ -18,8 +18,8 @@ pub(super) struct Waiting {
 }
 
 /// Counts the records. Each query has a limit of rows.
-pub(super) async fn read(visit: &Visit) -> Result<Waiting, Failure> {
-    let (queries, more) = (&visit.ports().queries, MOST.saturating_add(1));
+pub(super) async fn read(context: &PageContext) -> Result<Waiting, Failure> {
+    let (queries, more) = (&context.ports().queries, MOST.saturating_add(1));
     let page = PageRequest { limit: more, starting_after: None };
     let accounts = queries.list_accounts(Some(Kyc::Pending), page).await?.rows.len();
     let page = PageRequest { limit: more, starting_after: None };

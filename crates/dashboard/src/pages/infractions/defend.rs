@@ -13,12 +13,12 @@ use crate::texts::infractions::InfractionTexts;
 
 /// Submits the defense, and shows the infraction.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let (_, account) = visit.merchant()?;
-    let (id, t) = (parse(&id)?, InfractionTexts::of(visit.language));
+    let context = &form.context;
+    let (_, account) = context.merchant()?;
+    let (id, t) = (parse(&id)?, InfractionTexts::of(context.language));
     // Browsers send each line break as two characters.
     let (text, url) = (form.get("text").replace("\r\n", "\n"), form.get("url"));
-    let refused = async |error: String| page(visit, id, Some(Attempt { error, text: &text, url })).await;
+    let refused = async |error: String| page(context, id, Some(Attempt { error, text: &text, url })).await;
     let Ok(defense) = parse_defense_text(&text) else { return refused(t.text_wrong.to_owned()).await };
     let evidence = match url {
         "" => None,
@@ -27,7 +27,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             Err(_) => return refused(t.url_wrong.to_owned()).await,
         },
     };
-    let ports = visit.dashboard.logins.ports.clone();
+    let ports = context.dashboard.logins.ports.clone();
     let account = ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
     let work = async move { defend(&ports, &account, id, defense, evidence).await };
     let error = match detached::run(work).await? {

@@ -14,10 +14,10 @@ use jiff::Timestamp;
 use crate::failure::Failure;
 use crate::format::{When, brl};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER};
 use crate::texts::Language;
 use crate::texts::infractions::InfractionTexts;
-use crate::visit::Visit;
 
 /// The number of infractions on a page. For each unresolved infraction, its block is read too.
 const ROWS: u32 = 50;
@@ -56,7 +56,7 @@ struct Row {
     opened: When,
     deadline: Option<When>,
     counts_down: bool,
-    is_defended: bool,
+    has_defense: bool,
 }
 
 /// The chosen list.
@@ -94,25 +94,25 @@ impl Chosen {
 }
 
 /// Shows the chosen list.
-pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
+pub(crate) async fn show(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
     let (chosen, starting_after) = (Chosen::of(&query)?, query.id(STARTING_AFTER)?);
-    let ports = &visit.dashboard.logins.ports;
+    let ports = &context.dashboard.logins.ports;
     let (rows, has_more) = read(ports, account, chosen, starting_after).await?;
     let is_cut = has_more && chosen == Chosen::Unresolved;
     let last = rows.last().filter(|_| has_more && !is_cut).map(|infraction| infraction.id);
-    let (now, t) = (ports.clock.now(), InfractionTexts::of(visit.language));
+    let (now, t) = (ports.clock.now(), InfractionTexts::of(context.language));
     let mut infractions = Vec::with_capacity(rows.len());
     for infraction in rows {
         let held = held(ports, &infraction).await?;
-        infractions.push(row(&infraction, held, now, visit.language));
+        infractions.push(row(&infraction, held, now, context.language));
     }
     let every = [Chosen::Unresolved, Chosen::All].into_iter().chain(InfractionStatus::ALL.map(Chosen::Status));
     let filters = every.map(|each| Filter { name: each.name(t), link: each.link(), is_chosen: each == chosen });
     let filters = filters.collect();
     let newest = starting_after.map(|_: InfractionId| chosen.link());
     let next = last.map(|last| format!("{}&starting_after={last}", chosen.link()));
-    Ok(visit.ok(&InfractionsPage { page: visit.layout(), t, filters, infractions, is_cut, newest, next }))
+    Ok(context.ok(&InfractionsPage { page: context.layout(), t, filters, infractions, is_cut, newest, next }))
 }
 
 /// Returns the rows, and `true` if more exist. The list of unresolved infractions has only one page.
@@ -130,9 +130,9 @@ async fn read(
             let has_unread = open.has_more || defended.has_more;
             let mut rows = [open.rows, defended.rows].concat();
             // Defended infractions stand last, because they need no action before their deadline.
-            let is_defended = |infraction: &Infraction| infraction.state.status() == InfractionStatus::UnderReview;
+            let is_under_review = |infraction: &Infraction| infraction.state.status() == InfractionStatus::UnderReview;
             rows.sort_by_key(|infraction| {
-                (is_defended(infraction), infraction.deadline_at.unwrap_or(Timestamp::MAX), infraction.id)
+                (is_under_review(infraction), infraction.deadline_at.unwrap_or(Timestamp::MAX), infraction.id)
             });
             let shown = usize::try_from(ROWS).unwrap_or(usize::MAX);
             let is_cut = has_unread || rows.len() > shown;
@@ -167,6 +167,6 @@ fn row(infraction: &Infraction, held: Option<Money>, now: Timestamp, language: L
         opened: When::of(infraction.opened_at, language),
         deadline: infraction.deadline_at.map(|at| When::of(at, language)),
         counts_down: status == InfractionStatus::Open && infraction.deadline_at.is_some_and(|at| at > now),
-        is_defended: infraction.defense.is_some(),
+        has_defense: infraction.defense.is_some(),
     }
 }

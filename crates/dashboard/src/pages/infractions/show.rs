@@ -13,9 +13,9 @@ use super::list::held;
 use crate::failure::Failure;
 use crate::format::{When, brl};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::infractions::InfractionTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "infractions/show.html")]
@@ -64,8 +64,8 @@ pub(super) struct Attempt<'a> {
 }
 
 /// Shows the infraction.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    page(&visit, parse(&id)?, None).await
+pub(crate) async fn show(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    page(&context, parse(&id)?, None).await
 }
 
 /// Returns the infraction's id in a path.
@@ -75,23 +75,23 @@ pub(super) fn parse(id: &str) -> Result<InfractionId, Failure> {
 
 /// Returns the page. If the form was refused, the page shows the form again with the sent content.
 pub(super) async fn page(
-    visit: &Visit,
+    context: &PageContext,
     id: InfractionId,
     attempt: Option<Attempt<'_>>,
 ) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
-    let ports = &visit.dashboard.logins.ports;
+    let (_, account) = context.merchant()?;
+    let ports = &context.dashboard.logins.ports;
     let infraction = infractions::find(ports, account, id).await?.ok_or(Failure::NotFound)?;
     let held = held(ports, &infraction).await?;
     let raw = String::from_utf8_lossy(&ports.representation.infraction(&infraction)).into_owned();
-    let infraction = view(infraction, held, raw, ports.clock.now(), visit.language);
+    let infraction = view(infraction, held, raw, ports.clock.now(), context.language);
     let status = if attempt.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let (error, text, url) = match attempt {
         Some(Attempt { error, text, url }) => (Some(error), text, url),
         None => (None, "", ""),
     };
-    let (page, t) = (visit.layout(), InfractionTexts::of(visit.language));
-    Ok(visit.page(status, &InfractionPage { page, t, error, infraction, text, url }))
+    let (page, t) = (context.layout(), InfractionTexts::of(context.language));
+    Ok(context.page(status, &InfractionPage { page, t, error, infraction, text, url }))
 }
 
 fn view(infraction: Infraction, held: Option<Money>, raw: String, now: Timestamp, language: Language) -> View {

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::home::HomeTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "keys/list.html")]
@@ -34,13 +34,13 @@ struct Row {
 }
 
 /// Shows the list.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
-    let ports = &visit.dashboard.logins.ports;
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
+    let ports = &context.dashboard.logins.ports;
     let (keys, now) = (ports.queries.list_keys(account).await?, ports.clock.now());
     let uses = ports.queries.list_key_uses(account).await?;
-    let keys = keys.into_iter().map(|key| row(key, &uses, visit.language, now)).collect();
-    Ok(visit.ok(&KeysPage { page: visit.layout(), t: HomeTexts::of(visit.language), keys }))
+    let keys = keys.into_iter().map(|key| row(key, &uses, context.language, now)).collect();
+    Ok(context.ok(&KeysPage { page: context.layout(), t: HomeTexts::of(context.language), keys }))
 }
 
 fn row(key: ApiKeyRecord, uses: &[KeyUse], language: Language, now: Timestamp) -> Row {

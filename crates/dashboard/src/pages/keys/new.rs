@@ -12,8 +12,8 @@ use cais_use_cases::logins::begin;
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::texts::Texts;
-use crate::visit::Visit;
 
 /// The most characters of a key's name.
 const MAX_NAME_CHARS: usize = 100;
@@ -35,28 +35,28 @@ struct Choice {
 }
 
 /// Shows the form.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    visit.merchant()?;
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    context.merchant()?;
     let scopes = choices(Scopes::default());
-    Ok(visit.ok(&NewKeyPage { page: visit.layout(), error: None, name: "", days: "", addresses: "", scopes }))
+    Ok(context.ok(&NewKeyPage { page: context.layout(), error: None, name: "", days: "", addresses: "", scopes }))
 }
 
 /// Stores the intent to create the key. The key is created after the user has confirmed the intent.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let (visitor, _) = visit.merchant()?;
-    let page = visit.layout();
-    let is_writer = visit.account().await?.permit_write().is_ok();
-    let asked = if is_writer { request(&form, page.t) } else { Err(page.t.suspended) };
-    match asked {
+    let context = &form.context;
+    let (visitor, _) = context.merchant()?;
+    let page = context.layout();
+    let is_writer = context.account().await?.permit_write().is_ok();
+    let action = if is_writer { request(&form, page.t) } else { Err(page.t.suspended) };
+    match action {
         Ok(action) => {
-            let id = begin::begin(&visit.dashboard.logins, visitor, action).await?;
+            let id = begin::begin(&context.dashboard.logins, visitor, action).await?;
             Ok(redirect(&format!("/confirm/{id}")))
         }
         Err(text) => {
             let (name, days, addresses) = (form.get("name"), form.get("days"), form.get("addresses"));
             let shown = NewKeyPage { page, error: Some(text), name, days, addresses, scopes: choices(chosen(&form)) };
-            Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+            Ok(context.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
         }
     }
 }

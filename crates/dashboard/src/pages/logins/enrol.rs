@@ -15,9 +15,9 @@ use crate::cookies::{self, Purpose};
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::pages::logins::recovery_codes::NewCodesPage;
 use crate::state::Dashboard;
-use crate::visit::Visit;
 
 /// The alphabet of base32 (RFC 4648, section 6), in which authenticators read a secret.
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -35,8 +35,8 @@ struct EnrolPage<'a> {
 }
 
 /// Shows the secret as a QR code and as text.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    enrol_page(&visit, StatusCode::OK, None)
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    enrol_page(&context, StatusCode::OK, None)
 }
 
 /// Checks the first code and shows the recovery codes.
@@ -50,16 +50,16 @@ pub(crate) async fn submit(request: HttpRequest, form: Result<Form, Failure>) ->
         Err(Failure::Forged(_)) if is_done(&request).await? => return Ok(redirect(ENROLLED)),
         Err(failure) => return Err(failure),
     };
-    let visit = &form.visit;
-    let visitor = visit.half()?;
-    match enrol::confirm(&visit.dashboard.logins, &visit.browser, visitor, form.get("code")).await {
+    let context = &form.context;
+    let visitor = context.awaiting_code()?;
+    match enrol::confirm(&context.dashboard.logins, &context.browser, visitor, form.get("code")).await {
         Ok(enrolled) => {
-            let inside = visit.with_session(&enrolled.created, visitor.user.clone());
-            let shown = inside.ok(&NewCodesPage { page: inside.layout(), codes: enrolled.recovery_codes });
-            Ok(inside.begin_session(shown, &enrolled.created))
+            let new_context = context.with_session(&enrolled.created, visitor.user.clone());
+            let shown = new_context.ok(&NewCodesPage { page: new_context.layout(), codes: enrolled.recovery_codes });
+            Ok(new_context.set_session_cookie(shown, &enrolled.created))
         }
         Err(LoginError::Refused) => {
-            enrol_page(visit, StatusCode::UNPROCESSABLE_ENTITY, Some(visit.language.texts().code_wrong))
+            enrol_page(context, StatusCode::UNPROCESSABLE_ENTITY, Some(context.language.texts().code_wrong))
         }
         Err(LoginError::Over) if is_done(&request).await? => Ok(redirect(ENROLLED)),
         Err(LoginError::Over | LoginError::LastCode) => Ok(redirect("/login?too-many-codes")),
@@ -74,14 +74,14 @@ async fn is_done(request: &HttpRequest) -> Result<bool, Failure> {
     Ok(enrol::is_done(&dashboard.logins, &cookie).await?)
 }
 
-fn enrol_page(visit: &Visit, status: StatusCode, error: Option<&str>) -> Result<HttpResponse, Failure> {
-    let visitor = visit.half()?;
-    let secret = base32(&enrol::pending_secret(&visit.dashboard.logins, &visitor.user)?);
+fn enrol_page(context: &PageContext, status: StatusCode, error: Option<&str>) -> Result<HttpResponse, Failure> {
+    let visitor = context.awaiting_code()?;
+    let secret = base32(&enrol::pending_secret(&context.dashboard.logins, &visitor.user)?);
     let url = key_uri(&visitor.user.email, &secret);
     // `QrImages` is a cache. This one is dropped at once, so that it does not keep the image with the secret.
     let qr =
         QrImages::default().data_url(&url).ok_or_else(|| Failure::Unavailable("the QR code is too long".to_owned()))?;
-    Ok(visit.page(status, &EnrolPage { page: visit.layout(), error, qr, secret }))
+    Ok(context.page(status, &EnrolPage { page: context.layout(), error, qr, secret }))
 }
 
 /// Returns the text of the QR code: the key URI that authenticators read.

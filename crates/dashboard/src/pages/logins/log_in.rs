@@ -9,7 +9,7 @@ use cais_use_cases::logins::{LoginError, log_in};
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::{Layout, redirect};
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
 #[derive(Template)]
 #[template(path = "logins/log_in.html")]
@@ -21,8 +21,8 @@ struct LogInPage<'a> {
 }
 
 /// Shows the form.
-pub(crate) async fn show(visit: Visit, request: HttpRequest) -> HttpResponse {
-    if let Some(visitor) = &visit.visitor {
+pub(crate) async fn show(context: PageContext, request: HttpRequest) -> HttpResponse {
+    if let Some(visitor) = &context.visitor {
         return match (visitor.session.stage, &visitor.user.totp) {
             // The browser dropped the page with the recovery codes, and kept the cookie of the session.
             (SessionStage::Complete, _) if request.query_string() == "enrolled" => redirect("/recovery-codes"),
@@ -31,7 +31,7 @@ pub(crate) async fn show(visit: Visit, request: HttpRequest) -> HttpResponse {
             (SessionStage::Password, Totp::Missing | Totp::Enrolling { .. }) => redirect("/login/enrol"),
         };
     }
-    let page = visit.layout();
+    let page = context.layout();
     let notice = match request.query_string() {
         "signed-up" => Some(page.t.log_in_after_sign_up),
         "password-set" => Some(page.t.log_in_after_password),
@@ -39,20 +39,20 @@ pub(crate) async fn show(visit: Visit, request: HttpRequest) -> HttpResponse {
         "too-many-codes" => Some(page.t.too_many_codes),
         _ => None,
     };
-    visit.ok(&LogInPage { page, notice, error: None, email: "" })
+    context.ok(&LogInPage { page, notice, error: None, email: "" })
 }
 
 /// Checks e-mail and password.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
+    let context = &form.context;
     let password = Secret::new(form.raw("password"));
-    let begun = log_in::log_in(&visit.dashboard.logins, &visit.browser, form.get("email"), &password).await;
-    let page = visit.layout();
+    let begun = log_in::log_in(&context.dashboard.logins, &context.browser, form.get("email"), &password).await;
+    let page = context.layout();
     let (status, error) = match begun {
-        Ok(created) => return Ok(visit.begin_session(redirect("/login"), &created)),
+        Ok(created) => return Ok(context.set_session_cookie(redirect("/login"), &created)),
         Err(LoginError::Refused) => (StatusCode::UNPROCESSABLE_ENTITY, page.t.log_in_wrong),
         Err(LoginError::Throttled) => (StatusCode::TOO_MANY_REQUESTS, page.t.throttled),
         Err(error) => return Err(error.into()),
     };
-    Ok(visit.page(status, &LogInPage { page, notice: None, error: Some(error), email: form.get("email") }))
+    Ok(context.page(status, &LogInPage { page, notice: None, error: Some(error), email: form.get("email") }))
 }

@@ -11,12 +11,12 @@ use crate::layout::redirect;
 
 /// Ends the session and removes its cookie.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    if let Some(visitor) = &visit.visitor {
-        sessions::end(&visit.dashboard.logins, visitor, visitor.session.id).await?;
+    let context = &form.context;
+    if let Some(visitor) = &context.visitor {
+        sessions::end(&context.dashboard.logins, visitor, visitor.session.id).await?;
     }
     let mut response = redirect("/login");
-    if let Some(header) = cookies::remove(&visit.dashboard.site, Purpose::Session) {
+    if let Some(header) = cookies::remove(&context.dashboard.site, Purpose::Session) {
         response.headers_mut().append(SET_COOKIE, header);
     }
     Ok(response)

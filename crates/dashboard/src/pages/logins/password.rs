@@ -10,7 +10,7 @@ use cais_use_cases::logins::{LoginError, password};
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::Layout;
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
 #[derive(Template)]
 #[template(path = "logins/password.html")]
@@ -21,20 +21,21 @@ struct PasswordPage<'a> {
 }
 
 /// Shows the form.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    visit.complete()?;
-    Ok(visit.ok(&PasswordPage { page: visit.layout(), notice: None, error: None }))
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    context.logged_in()?;
+    Ok(context.ok(&PasswordPage { page: context.layout(), notice: None, error: None }))
 }
 
 /// Stores the new password.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
+    let context = &form.context;
     let (present, new) = (Secret::new(form.raw("present")), Secret::new(form.raw("password")));
-    let changed = password::change(&visit.dashboard.logins, &visit.browser, visit.complete()?, &present, &new).await;
-    let page = visit.layout();
+    let changed =
+        password::change(&context.dashboard.logins, &context.browser, context.logged_in()?, &present, &new).await;
+    let page = context.layout();
     let t = page.t;
     let (status, error) = match changed {
-        Ok(()) => return Ok(visit.ok(&PasswordPage { page, notice: Some(t.password_changed), error: None })),
+        Ok(()) => return Ok(context.ok(&PasswordPage { page, notice: Some(t.password_changed), error: None })),
         Err(SetPasswordError::WeakPassword(_)) => (StatusCode::UNPROCESSABLE_ENTITY, t.password_wrong),
         Err(SetPasswordError::Login(LoginError::Refused)) => {
             (StatusCode::UNPROCESSABLE_ENTITY, t.password_present_wrong)
@@ -42,5 +43,5 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
         Err(SetPasswordError::Login(LoginError::Throttled)) => (StatusCode::TOO_MANY_REQUESTS, t.throttled),
         Err(SetPasswordError::Login(error)) => return Err(error.into()),
     };
-    Ok(visit.page(status, &PasswordPage { page, notice: None, error: Some(error) }))
+    Ok(context.page(status, &PasswordPage { page, notice: None, error: Some(error) }))
 }

@@ -8,7 +8,7 @@ use cais_use_cases::logins::begin;
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::{Layout, redirect};
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
 #[derive(Template)]
 #[template(path = "logins/recovery_codes.html")]
@@ -26,14 +26,14 @@ pub(crate) struct NewCodesPage {
 }
 
 /// Shows the number of codes.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    let Totp::Enrolled { recovery, .. } = &visit.complete()?.user.totp else { return Err(Failure::NotFound) };
-    Ok(visit.ok(&CodesPage { page: visit.layout(), left: recovery.len() }))
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    let Totp::Enrolled { recovery, .. } = &context.logged_in()?.user.totp else { return Err(Failure::NotFound) };
+    Ok(context.ok(&CodesPage { page: context.layout(), left: recovery.len() }))
 }
 
 /// Stores the intent to replace the codes. The codes are replaced after the user has confirmed the intent.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visitor = form.visit.complete()?;
-    let id = begin::begin(&form.visit.dashboard.logins, visitor, PendingAction::RenewRecoveryCodes).await?;
+    let visitor = form.context.logged_in()?;
+    let id = begin::begin(&form.context.dashboard.logins, visitor, PendingAction::RenewRecoveryCodes).await?;
     Ok(redirect(&format!("/confirm/{id}")))
 }

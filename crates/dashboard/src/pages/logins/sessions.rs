@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::When;
 use crate::layout::{Layout, redirect};
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
 #[derive(Template)]
 #[template(path = "logins/sessions.html")]
@@ -28,25 +28,25 @@ struct Row {
 }
 
 /// Shows the list.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    let visitor = visit.complete()?;
-    let listed = sessions::list(&visit.dashboard.logins, visitor).await?;
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    let visitor = context.logged_in()?;
+    let listed = sessions::list(&context.dashboard.logins, visitor).await?;
     let sessions = listed.into_iter().map(|session| Row {
         id: session.id.to_string(),
-        begun: When::of(session.created_at, visit.language),
-        seen: When::of(session.seen_at, visit.language),
+        begun: When::of(session.created_at, context.language),
+        seen: When::of(session.seen_at, context.language),
         is_this: session.id == visitor.session.id,
         agent: session.agent,
         address: session.address,
     });
     let sessions = sessions.collect();
-    Ok(visit.ok(&SessionsPage { page: visit.layout(), sessions }))
+    Ok(context.ok(&SessionsPage { page: context.layout(), sessions }))
 }
 
 /// Ends the session with the id in the path.
 pub(crate) async fn end(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visitor = form.visit.complete()?;
+    let visitor = form.context.logged_in()?;
     let id = SessionId::parse(&id).map_err(|_| Failure::NotFound)?;
-    sessions::end(&form.visit.dashboard.logins, visitor, id).await?;
+    sessions::end(&form.context.dashboard.logins, visitor, id).await?;
     Ok(redirect("/sessions"))
 }

@@ -13,7 +13,7 @@ use cais_use_cases::logins::sign_up::{SignUp, SignUpError, sign_up};
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::{Layout, redirect};
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
 /// The most characters of a name, as in the command line.
 const MAX_NAME_CHARS: usize = 200;
@@ -29,19 +29,19 @@ struct SignUpPage<'a> {
 }
 
 /// Shows the form.
-pub(crate) async fn show(visit: Visit) -> HttpResponse {
-    let page = visit.layout();
-    visit.ok(&SignUpPage { page, error: None, email: "", name: "", document: "" })
+pub(crate) async fn show(context: PageContext) -> HttpResponse {
+    let page = context.layout();
+    context.ok(&SignUpPage { page, error: None, email: "", name: "", document: "" })
 }
 
 /// Opens the account. If the e-mail is in use, no account is opened, but the response is the same.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let page = visit.layout();
+    let context = &form.context;
+    let page = context.layout();
     let t = page.t;
     let (email, name, document) = (form.get("email"), form.get("name"), form.get("document"));
     let (status, error) = match request(&form, t) {
-        Ok(request) => match sign_up(&visit.dashboard.logins, &visit.browser, request).await {
+        Ok(request) => match sign_up(&context.dashboard.logins, &context.browser, request).await {
             Ok(()) => return Ok(redirect("/login?signed-up")),
             Err(SignUpError::WeakPassword(_)) => (StatusCode::UNPROCESSABLE_ENTITY, t.password_wrong),
             Err(SignUpError::Login(LoginError::Throttled)) => (StatusCode::TOO_MANY_REQUESTS, t.throttled),
@@ -49,7 +49,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
         },
         Err(text) => (StatusCode::UNPROCESSABLE_ENTITY, text),
     };
-    Ok(visit.page(status, &SignUpPage { page, error: Some(error), email, name, document }))
+    Ok(context.page(status, &SignUpPage { page, error: Some(error), email, name, document }))
 }
 
 /// Returns the request of the form, or the text about the form's first mistake.

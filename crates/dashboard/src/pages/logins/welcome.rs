@@ -9,7 +9,7 @@ use cais_use_cases::logins::use_link::{self, SetPasswordError};
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::{Layout, redirect};
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
 #[derive(Template)]
 #[template(path = "logins/welcome.html")]
@@ -21,23 +21,23 @@ struct WelcomePage<'a> {
 }
 
 /// Shows the form, if the link can still be used.
-pub(crate) async fn show(visit: Visit, link: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let user = use_link::find(&visit.dashboard.logins, &link).await?;
-    Ok(visit.ok(&WelcomePage { page: visit.layout(), error: None, email: user.email, link: &link }))
+pub(crate) async fn show(context: PageContext, link: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let user = use_link::find(&context.dashboard.logins, &link).await?;
+    Ok(context.ok(&WelcomePage { page: context.layout(), error: None, email: user.email, link: &link }))
 }
 
 /// Stores the password.
 pub(crate) async fn submit(form: Form, link: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let logins = &visit.dashboard.logins;
-    match use_link::use_link(logins, &visit.browser, &link, &Secret::new(form.raw("password"))).await {
+    let context = &form.context;
+    let logins = &context.dashboard.logins;
+    match use_link::use_link(logins, &context.browser, &link, &Secret::new(form.raw("password"))).await {
         Ok(()) => Ok(redirect("/login?password-set")),
         Err(SetPasswordError::WeakPassword(_)) => {
             let user = use_link::find(logins, &link).await?;
-            let page = visit.layout();
+            let page = context.layout();
             let error = Some(page.t.password_wrong);
             let shown = WelcomePage { page, error, email: user.email, link: &link };
-            Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+            Ok(context.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
         }
         Err(SetPasswordError::Login(error)) => Err(error.into()),
     }

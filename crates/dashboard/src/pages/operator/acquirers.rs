@@ -7,8 +7,8 @@ use cais_ports::OpenOrders;
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::operator::OperatorTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "operator/acquirers.html")]
@@ -27,19 +27,19 @@ struct Row {
 }
 
 /// Shows the acquirers in the order of the configuration. An installation has few, so one query for each is acceptable.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    visit.operator()?;
-    let ports = visit.ports();
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    context.operator()?;
+    let ports = context.ports();
     let drains = ports.queries.list_drains().await?;
     let mut acquirers = Vec::new();
     for name in ports.acquirers.names() {
         let drain = drains.iter().find(|drain| drain.acquirer == name).and_then(|drain| drain.since);
         acquirers.push(Row {
             open: ports.queries.count_open_orders(&name).await?,
-            drained: drain.map(|since| When::of(since, visit.language)),
+            drained: drain.map(|since| When::of(since, context.language)),
             is_refusing: ports.acquirers.is_refusing(&name),
             name: name.to_string(),
         });
     }
-    Ok(visit.ok(&AcquirersPage { page: visit.layout(), t: OperatorTexts::of(visit.language), acquirers }))
+    Ok(context.ok(&AcquirersPage { page: context.layout(), t: OperatorTexts::of(context.language), acquirers }))
 }

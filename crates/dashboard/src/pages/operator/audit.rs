@@ -10,10 +10,10 @@ use cais_use_cases::audit;
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::actions::ActionTexts;
 use crate::texts::operator::OperatorTexts;
-use crate::visit::Visit;
 
 /// The number of changes on a page.
 const PAGE: u32 = 50;
@@ -33,7 +33,7 @@ struct AuditPage<'a> {
 
 struct Row {
     at: When,
-    who: String,
+    operator_name: String,
     from: String,
     /// The text of the action in the user's language; `None` if no text exists for it.
     name: Option<&'static str>,
@@ -45,41 +45,41 @@ struct Row {
 }
 
 /// Shows a page of the log, newest first, of all accounts or of one.
-pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    visit.operator()?;
-    let wanted = query.get(ACCOUNT).unwrap_or_default();
-    let account = if wanted.is_empty() { None } else { find(&visit, wanted).await? };
-    let is_unknown = account.is_none() && !wanted.is_empty();
+pub(crate) async fn show(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    context.operator()?;
+    let searched = query.get(ACCOUNT).unwrap_or_default();
+    let account = if searched.is_empty() { None } else { find(&context, searched).await? };
+    let is_unknown = account.is_none() && !searched.is_empty();
     let (mut rows, mut next) = (Vec::new(), None);
     if !is_unknown {
         let cursor = query.get(STARTING_AFTER).map(AuditId::parse).transpose().map_err(|_| Failure::NotFound)?;
         let filter = AuditFilter { account, ..AuditFilter::default() };
-        let found = audit::list(visit.ports(), filter, PageRequest { limit: PAGE, starting_after: cursor }).await?;
+        let found = audit::list(context.ports(), filter, PageRequest { limit: PAGE, starting_after: cursor }).await?;
         let last = found.rows.last().filter(|_| found.has_more).map(|row| row.id.to_string());
-        next = last.map(|last| path_with(PATH, &[(ACCOUNT, wanted), (STARTING_AFTER, &last)]));
-        rows = found.rows.into_iter().map(|row| shown(&visit, row)).collect();
+        next = last.map(|last| path_with(PATH, &[(ACCOUNT, searched), (STARTING_AFTER, &last)]));
+        rows = found.rows.into_iter().map(|row| shown(&context, row)).collect();
     }
-    let t = OperatorTexts::of(visit.language);
-    Ok(visit.ok(&AuditPage { page: visit.layout(), t, account: wanted, is_unknown, rows, next }))
+    let t = OperatorTexts::of(context.language);
+    Ok(context.ok(&AuditPage { page: context.layout(), t, account: searched, is_unknown, rows, next }))
 }
 
 /// Returns the id of the account whose id or e-mail is `text`. An id is not looked up, so the log of an account that no
 /// longer exists can be shown.
-async fn find(visit: &Visit, text: &str) -> Result<Option<AccountId>, Failure> {
+async fn find(context: &PageContext, text: &str) -> Result<Option<AccountId>, Failure> {
     if let Ok(id) = AccountId::parse(text) {
         return Ok(Some(id));
     }
     let Ok(email) = AccountEmail::parse(text) else { return Ok(None) };
-    let found = visit.ports().queries.find_account_by_email(email.as_str()).await?;
+    let found = context.ports().queries.find_account_by_email(email.as_str()).await?;
     Ok(found.map(|account| account.id))
 }
 
-fn shown(visit: &Visit, row: AuditRow) -> Row {
+fn shown(context: &PageContext, row: AuditRow) -> Row {
     Row {
-        at: When::of(row.at, visit.language),
-        who: row.operator.name,
+        at: When::of(row.at, context.language),
+        operator_name: row.operator.name,
         from: format!("{} {}", row.operator.source, row.operator.host),
-        name: ActionTexts::of(visit.language).action(&row.action),
+        name: ActionTexts::of(context.language).action(&row.action),
         action: row.action,
         subject: row.subject,
         account: row.account.map(|account| account.to_string()),

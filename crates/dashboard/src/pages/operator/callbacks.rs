@@ -10,9 +10,9 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::When;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::operator::OperatorTexts;
-use crate::visit::Visit;
 
 /// The number of callbacks on a page.
 const PAGE: u32 = 50;
@@ -38,31 +38,31 @@ struct Row {
 }
 
 /// Shows a page of the list, newest first.
-pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    visit.operator()?;
+pub(crate) async fn show(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    context.operator()?;
     let cursor = query.get(STARTING_AFTER).map(CallbackId::parse).transpose().map_err(|_| Failure::NotFound)?;
-    let found = list_unmatched(visit.ports(), PageRequest { limit: PAGE, starting_after: cursor }).await?;
+    let found = list_unmatched(context.ports(), PageRequest { limit: PAGE, starting_after: cursor }).await?;
     let last = found.rows.last().filter(|_| found.has_more).map(|callback| callback.id.to_string());
     let next = last.map(|last| path_with(PATH, &[(STARTING_AFTER, &last)]));
     let callbacks = found.rows.iter().map(|callback| Row {
         id: callback.id.to_string(),
         acquirer: callback.acquirer.to_string(),
-        received: When::of(callback.received_at, visit.language),
+        received: When::of(callback.received_at, context.language),
         attempts: callback.attempts,
         names: named(callback).lines().map(str::to_owned).collect(),
     });
-    let (t, callbacks) = (OperatorTexts::of(visit.language), callbacks.collect());
+    let (t, callbacks) = (OperatorTexts::of(context.language), callbacks.collect());
     let is_retried = query.get("retried").is_some();
-    Ok(visit.ok(&CallbacksPage { page: visit.layout(), t, callbacks, is_retried, next }))
+    Ok(context.ok(&CallbacksPage { page: context.layout(), t, callbacks, is_retried, next }))
 }
 
 /// Makes a callback due again, so that a worker processes it. The acquirer's records decide the outcome, so the
 /// operator enters no confirmation code.
 pub(crate) async fn try_again(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let operator = visit.operator()?.operator(&visit.browser);
+    let context = &form.context;
+    let operator = context.operator()?.actor(&context.browser);
     let id = CallbackId::parse(&id).map_err(|_| Failure::NotFound)?;
-    match retry(visit.ports(), &operator, id).await {
+    match retry(context.ports(), &operator, id).await {
         // `Stale`: another task of the service has just processed the callback.
         Ok(_) | Err(RetryError::Done(_) | RetryError::Commit(CommitError::Stale)) => {
             Ok(redirect(&path_with(PATH, &[("retried", "1")])))

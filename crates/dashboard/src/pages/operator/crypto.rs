@@ -18,11 +18,11 @@ use crate::form::Form;
 use crate::format::{When, brl, decimal};
 use crate::input;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
 use crate::texts::operator::OperatorTexts;
 use crate::texts::reviews::ReviewTexts;
-use crate::visit::Visit;
 
 /// The path of the page.
 pub(super) const PATH: &str = "/operator/crypto";
@@ -60,26 +60,26 @@ struct PaymentView {
     since: When,
     coins: String,
     credited: String,
-    why: &'static str,
+    review_reason: &'static str,
     processor: String,
     tx_hash: Option<String>,
 }
 
 /// Shows the withdrawals and payments that wait for a decision.
-pub(crate) async fn show(visit: Visit, request: HttpRequest) -> Result<HttpResponse, Failure> {
-    page(&visit, request.query_string() == "changed", None).await
+pub(crate) async fn show(context: PageContext, request: HttpRequest) -> Result<HttpResponse, Failure> {
+    page(&context, request.query_string() == "changed", None).await
 }
 
 /// Stores a decision until its confirmation by a one-time code.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let operator = visit.operator()?;
-    match decision(&form, ReviewTexts::of(visit.language)) {
+    let context = &form.context;
+    let operator = context.operator()?;
+    match decision(&form, ReviewTexts::of(context.language)) {
         Ok(action) => {
-            let id = begin::begin(&visit.dashboard.logins, operator, action).await?;
+            let id = begin::begin(&context.dashboard.logins, operator, action).await?;
             Ok(redirect(&format!("/confirm/{id}")))
         }
-        Err(error) => page(visit, false, Some(error)).await,
+        Err(error) => page(context, false, Some(error)).await,
     }
 }
 
@@ -111,19 +111,19 @@ fn payment(form: &Form, decision: PaymentDecision) -> Option<ReviewDecision> {
     Some(ReviewDecision::Payment { processor, id, seen, decision })
 }
 
-async fn page(visit: &Visit, is_changed: bool, error: Option<&str>) -> Result<HttpResponse, Failure> {
-    visit.operator()?;
-    let (ports, language) = (visit.ports(), visit.language);
-    let withdrawals = review::list(ports).await?.into_iter().map(|one| withdrawal_view(visit, one)).collect();
-    let payments = list_payments(ports).await?.into_iter().map(|one| payment_view(visit, &one)).collect();
+async fn page(context: &PageContext, is_changed: bool, error: Option<&str>) -> Result<HttpResponse, Failure> {
+    context.operator()?;
+    let (ports, language) = (context.ports(), context.language);
+    let withdrawals = review::list(ports).await?.into_iter().map(|one| withdrawal_view(context, one)).collect();
+    let payments = list_payments(ports).await?.into_iter().map(|one| payment_view(context, &one)).collect();
     let (t, c, o) = (ReviewTexts::of(language), CryptoTexts::of(language), OperatorTexts::of(language));
     let status = if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let shown = CryptoPage { page: visit.layout(), t, c, o, error, is_changed, withdrawals, payments };
-    Ok(visit.page(status, &shown))
+    let shown = CryptoPage { page: context.layout(), t, c, o, error, is_changed, withdrawals, payments };
+    Ok(context.page(status, &shown))
 }
 
-fn withdrawal_view(visit: &Visit, withdrawal: Withdrawal) -> WithdrawalView {
-    let language = visit.language;
+fn withdrawal_view(context: &PageContext, withdrawal: Withdrawal) -> WithdrawalView {
+    let language = context.language;
     let (terms, price) = (withdrawal.terms, withdrawal.price);
     let batch = withdrawal.state.sent().and_then(|sent| sent.batch.as_ref()).map(ToString::to_string);
     WithdrawalView {
@@ -139,8 +139,8 @@ fn withdrawal_view(visit: &Visit, withdrawal: Withdrawal) -> WithdrawalView {
     }
 }
 
-fn payment_view(visit: &Visit, payment: &DepositPayment) -> PaymentView {
-    let language = visit.language;
+fn payment_view(context: &PageContext, payment: &DepositPayment) -> PaymentView {
+    let language = context.language;
     PaymentView {
         id: payment.id.to_string(),
         version: payment.version,
@@ -149,7 +149,7 @@ fn payment_view(visit: &Visit, payment: &DepositPayment) -> PaymentView {
         since: When::of(payment.created_at, language),
         coins: coins(payment, language),
         credited: brl(payment.gross, language),
-        why: match payment.state {
+        review_reason: match payment.state {
             PaymentState::Review(reason) => CryptoTexts::of(language).review_of(reason),
             PaymentState::Credited | PaymentState::Dismissed(_) => "–",
         },

@@ -13,13 +13,13 @@ use cais_use_cases::store_error::StoreError;
 
 use crate::failure::Failure;
 use crate::format::{brl, decimal};
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
 use crate::texts::reviews::ReviewTexts;
-use crate::visit::Visit;
 
 /// A decision as its confirmation page shows it.
-pub(crate) struct Shown {
+pub(crate) struct DecisionView {
     pub(crate) title: &'static str,
     pub(crate) subject: String,
     pub(crate) details: Vec<(&'static str, String)>,
@@ -31,8 +31,12 @@ pub(crate) struct Shown {
 ///
 /// # Errors
 /// [`Failure`] if the store failed.
-pub(crate) async fn shown(visit: &Visit, decision: ReviewDecision, note: Text) -> Result<Shown, Failure> {
-    let language = visit.language;
+pub(crate) async fn decision_view(
+    context: &PageContext,
+    decision: ReviewDecision,
+    note: Text,
+) -> Result<DecisionView, Failure> {
+    let language = context.language;
     let (t, money) = (ReviewTexts::of(language), |amount| brl(amount, language));
     let (title, subject, back, mut details) = match decision {
         ReviewDecision::Infraction { id, decision, .. } => {
@@ -58,7 +62,7 @@ pub(crate) async fn shown(visit: &Visit, decision: ReviewDecision, note: Text) -
             let details = match decision {
                 PaymentDecision::Credit(amount) => vec![(t.credit_amount, money(amount))],
                 PaymentDecision::CreditAtRate => {
-                    let expected = preview_at_rate(visit.ports(), (&processor, &id, seen)).await?;
+                    let expected = preview_at_rate(context.ports(), (&processor, &id, seen)).await?;
                     let expected = expected.map(|(rate, payment)| at_rate(&rate, &payment, language)).transpose();
                     let expected = expected.map_err(|error| StoreError::Internal(error.to_string()))?;
                     let outcome = (t.outcome, t.credit_at_rate.to_owned());
@@ -70,7 +74,7 @@ pub(crate) async fn shown(visit: &Visit, decision: ReviewDecision, note: Text) -
         }
     };
     details.push((t.note, note.into_string()));
-    Ok(Shown { title, subject, details, back })
+    Ok(DecisionView { title, subject, details, back })
 }
 
 /// Returns the coins, the rate and the amounts of a credit at the deposit's rate, each with its label. `payment` is the

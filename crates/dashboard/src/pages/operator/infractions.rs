@@ -15,12 +15,12 @@ use crate::form::Form;
 use crate::format::{When, brl};
 use crate::input;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::pages::infractions::list::held;
 use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::infractions::InfractionTexts;
 use crate::texts::operator::OperatorTexts;
 use crate::texts::reviews::ReviewTexts;
-use crate::visit::Visit;
 
 /// The number of infractions on a page.
 const PAGE: u32 = 50;
@@ -61,7 +61,7 @@ struct View {
     status: &'static str,
     status_name: &'static str,
     needs_review: bool,
-    why: &'static str,
+    review_reason: &'static str,
     since: Option<When>,
     amount: String,
     limit: String,
@@ -76,33 +76,37 @@ struct View {
 }
 
 /// Shows a page of the list, newest first.
-pub(crate) async fn list(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    visit.operator()?;
+pub(crate) async fn list(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    context.operator()?;
     let page = PageRequest { limit: PAGE, starting_after: query.id(STARTING_AFTER)? };
-    let found = list::list_for_review(visit.ports(), page).await?;
+    let found = list::list_for_review(context.ports(), page).await?;
     let last = found.rows.last().filter(|_| found.has_more).map(|infraction| infraction.id.to_string());
     let next = last.map(|last| path_with(PATH, &[(STARTING_AFTER, &last)]));
-    let infractions = found.rows.into_iter().map(|infraction| view(&visit, infraction)).collect();
-    let (t, i, o) = texts(&visit);
-    Ok(visit.ok(&InfractionsPage { page: visit.layout(), t, i, o, infractions, next }))
+    let infractions = found.rows.into_iter().map(|infraction| view(&context, infraction)).collect();
+    let (t, i, o) = texts(&context);
+    Ok(context.ok(&InfractionsPage { page: context.layout(), t, i, o, infractions, next }))
 }
 
 /// Shows an infraction. While the infraction waits for a decision, the page has the form of the decision.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpRequest) -> Result<HttpResponse, Failure> {
-    let infraction = find(&visit, &id).await?;
-    page(&visit, infraction, request.query_string() == "changed", (None, "", "")).await
+pub(crate) async fn show(
+    context: PageContext,
+    id: web::Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Failure> {
+    let infraction = find(&context, &id).await?;
+    page(&context, infraction, request.query_string() == "changed", (None, "", "")).await
 }
 
 /// Stores the decision until its confirmation by a one-time code.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let infraction = find(visit, &id).await?;
-    match decision(&form, &infraction, ReviewTexts::of(visit.language)) {
+    let context = &form.context;
+    let infraction = find(context, &id).await?;
+    match decision(&form, &infraction, ReviewTexts::of(context.language)) {
         Ok(action) => {
-            let id = begin::begin(&visit.dashboard.logins, visit.operator()?, action).await?;
+            let id = begin::begin(&context.dashboard.logins, context.operator()?, action).await?;
             Ok(redirect(&format!("/confirm/{id}")))
         }
-        Err(error) => page(visit, infraction, false, (Some(error), form.get("lost_amount"), form.get("note"))).await,
+        Err(error) => page(context, infraction, false, (Some(error), form.get("lost_amount"), form.get("note"))).await,
     }
 }
 
@@ -128,34 +132,34 @@ fn decision(form: &Form, infraction: &Infraction, t: &'static ReviewTexts) -> Re
 }
 
 /// Returns the infraction with the id in a path, if the user is an operator.
-async fn find(visit: &Visit, id: &str) -> Result<Infraction, Failure> {
-    visit.operator()?;
+async fn find(context: &PageContext, id: &str) -> Result<Infraction, Failure> {
+    context.operator()?;
     let id = InfractionId::parse(id).map_err(|_| Failure::NotFound)?;
-    list::find_for_operator(visit.ports(), id).await?.ok_or(Failure::NotFound)
+    list::find_for_operator(context.ports(), id).await?.ok_or(Failure::NotFound)
 }
 
 /// Returns the page. After a refused form, `error` is the text about the mistake, and the page shows the sent values
 /// again.
 async fn page(
-    visit: &Visit,
+    context: &PageContext,
     infraction: Infraction,
     is_changed: bool,
     (error, lost_amount, note): (Option<&str>, &str, &str),
 ) -> Result<HttpResponse, Failure> {
-    let blocked = held(visit.ports(), &infraction).await?.map(|held| brl(held, visit.language));
-    let (page, (t, i, o), infraction) = (visit.layout(), texts(visit), view(visit, infraction));
+    let blocked = held(context.ports(), &infraction).await?.map(|held| brl(held, context.language));
+    let (page, (t, i, o), infraction) = (context.layout(), texts(context), view(context, infraction));
     let status = if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let shown = InfractionPage { page, t, i, o, error, is_changed, infraction, blocked, lost_amount, note };
-    Ok(visit.page(status, &shown))
+    Ok(context.page(status, &shown))
 }
 
-const fn texts(visit: &Visit) -> (&'static ReviewTexts, &'static InfractionTexts, &'static OperatorTexts) {
-    let language = visit.language;
+const fn texts(context: &PageContext) -> (&'static ReviewTexts, &'static InfractionTexts, &'static OperatorTexts) {
+    let language = context.language;
     (ReviewTexts::of(language), InfractionTexts::of(language), OperatorTexts::of(language))
 }
 
-fn view(visit: &Visit, infraction: Infraction) -> View {
-    let (language, (t, i, _)) = (visit.language, texts(visit));
+fn view(context: &PageContext, infraction: Infraction) -> View {
+    let (language, (t, i, _)) = (context.language, texts(context));
     let status = infraction.state.status();
     View {
         id: infraction.id.to_string(),
@@ -164,7 +168,7 @@ fn view(visit: &Visit, infraction: Infraction) -> View {
         status: status.as_str(),
         status_name: i.status_of(status),
         needs_review: infraction.needs_review(),
-        why: infraction.review.map_or("–", |review| t.reason_of(review.reason)),
+        review_reason: infraction.review.map_or("–", |review| t.reason_of(review.reason)),
         since: infraction.review.map(|review| When::of(review.since, language)),
         amount: brl(infraction.amount, language),
         limit: brl(infraction.limit, language),

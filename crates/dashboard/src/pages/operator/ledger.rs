@@ -11,9 +11,9 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::checks::CheckTexts;
-use crate::visit::Visit;
 
 /// The result of a ledger check.
 #[derive(Debug)]
@@ -50,18 +50,18 @@ struct Coins {
 }
 
 /// Shows the last check of this process.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    page(&visit)
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    page(&context)
 }
 
 /// Starts the check, and shows its result if the check ends within the time limit of the request. The check moves no
 /// money, so the operator enters no confirmation code.
 pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    visit.operator()?;
-    let ports = visit.ports().clone();
-    visit.dashboard.checks.ledger.start(visit.ports().clock.now(), async move { check(&ports).await }).await;
-    page(visit)
+    let context = &form.context;
+    context.operator()?;
+    let ports = context.ports().clone();
+    context.dashboard.checks.ledger.start(context.ports().clock.now(), async move { check(&ports).await }).await;
+    page(context)
 }
 
 async fn check(ports: &Ports) -> Result<LedgerCheck, String> {
@@ -73,12 +73,12 @@ async fn check(ports: &Ports) -> Result<LedgerCheck, String> {
     Ok(LedgerCheck { report, exposure })
 }
 
-fn page(visit: &Visit) -> Result<HttpResponse, Failure> {
-    visit.operator()?;
-    let (state, language) = (visit.dashboard.checks.ledger.state(), visit.language);
+fn page(context: &PageContext) -> Result<HttpResponse, Failure> {
+    context.operator()?;
+    let (state, language) = (context.dashboard.checks.ledger.state(), context.language);
     let last = state.last.map(|(at, result)| (When::of(at, language), result.map(|check| view(&check, language))));
     let running = state.running_since.map(|since| When::of(since, language));
-    Ok(visit.ok(&LedgerPage { page: visit.layout(), t: CheckTexts::of(language), running, last }))
+    Ok(context.ok(&LedgerPage { page: context.layout(), t: CheckTexts::of(language), running, last }))
 }
 
 fn view(check: &LedgerCheck, language: Language) -> View {

@@ -14,10 +14,10 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::{self, When, brl};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::checks::CheckTexts;
 use crate::texts::differences::DifferenceTexts;
-use crate::visit::Visit;
 
 /// The largest number of shown differences, and of shown unreadable rows.
 const SHOWN: usize = 200;
@@ -61,26 +61,26 @@ struct Row {
 }
 
 /// Shows the last comparison of this process.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    page(&visit, None, None)
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    page(&context, None, None)
 }
 
 /// Compares a day, and shows the result if the comparison ends within the time limit of the request. The comparison
 /// changes no record, so the operator enters no confirmation code.
 pub(crate) async fn start(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    visit.operator()?;
-    let (ports, now, day) = (visit.ports().clone(), visit.ports().clock.now(), form.get("day").to_owned());
+    let context = &form.context;
+    context.operator()?;
+    let (ports, now, day) = (context.ports().clone(), context.ports().clock.now(), form.get("day").to_owned());
     let Some((from, until)) = span(&day, now) else {
-        return page(visit, Some(&day), Some(CheckTexts::of(visit.language).day_wrong));
+        return page(context, Some(&day), Some(CheckTexts::of(context.language).day_wrong));
     };
     let compared = day.clone();
     let work = async move {
         let report = reconcile::run(&ports, from, until, false, &|_| {}).await.map_err(|error| error.to_string())?;
         Ok(ComparedDay { day: compared, report })
     };
-    visit.dashboard.checks.reconciliation.start(now, work).await;
-    page(visit, Some(&day), None)
+    context.dashboard.checks.reconciliation.start(now, work).await;
+    page(context, Some(&day), None)
 }
 
 /// Returns the part of the day that is over; `None` for an invalid or future day.
@@ -90,17 +90,17 @@ fn span(day: &str, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
 }
 
 /// Returns the page. The form contains the chosen day, otherwise the last compared day, otherwise yesterday.
-fn page(visit: &Visit, chosen: Option<&str>, error: Option<&str>) -> Result<HttpResponse, Failure> {
-    visit.operator()?;
-    let (state, language) = (visit.dashboard.checks.reconciliation.state(), visit.language);
+fn page(context: &PageContext, chosen: Option<&str>, error: Option<&str>) -> Result<HttpResponse, Failure> {
+    context.operator()?;
+    let (state, language) = (context.dashboard.checks.reconciliation.state(), context.language);
     let t = CheckTexts::of(language);
-    let yesterday = visit.ports().clock.now().to_zoned(days::sao_paulo()).date().saturating_sub(1.day());
+    let yesterday = context.ports().clock.now().to_zoned(days::sao_paulo()).date().saturating_sub(1.day());
     let compared = state.last.as_ref().and_then(|(_, result)| result.as_ref().ok()).map(|compared| &*compared.day);
     let day = chosen.or(compared).map_or_else(|| yesterday.to_string(), str::to_owned);
     let last = state.last.map(|(at, result)| (When::of(at, language), result.map(|one| view(&one, language))));
     let running = state.running_since.map(|since| When::of(since, language));
-    let shown = ReconciliationPage { page: visit.layout(), t, error, day, running, last };
-    Ok(visit.page(if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }, &shown))
+    let shown = ReconciliationPage { page: context.layout(), t, error, day, running, last };
+    Ok(context.page(if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }, &shown))
 }
 
 fn view(compared: &ComparedDay, language: Language) -> View {

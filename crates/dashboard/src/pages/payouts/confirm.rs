@@ -18,8 +18,8 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::{When, brl};
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::texts::payouts::PayoutTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "payouts/confirm.html")]
@@ -48,55 +48,55 @@ struct Cost {
 }
 
 /// Shows the payout and its cost.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    visit.merchant()?;
-    waiting(&visit, parse(&id)?, StatusCode::OK, None).await
+pub(crate) async fn show(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    context.merchant()?;
+    confirmation_page(&context, parse(&id)?, StatusCode::OK, None).await
 }
 
 /// Approves and sends the payout. A form that is sent again leads to the same payout.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let (visitor, _) = visit.merchant()?;
+    let context = &form.context;
+    let (visitor, _) = context.merchant()?;
     let id = parse(&id)?;
-    let (logins, browser, visitor) = (visit.dashboard.logins.clone(), visit.browser.clone(), visitor.clone());
+    let (logins, browser, visitor) = (context.dashboard.logins.clone(), context.browser.clone(), visitor.clone());
     let code = form.get("code").to_owned();
     let work = async move {
         let approved = orders::approve(&logins, &browser, &visitor, id, &code).await?;
         Ok::<_, LoginError>(orders::send_payout(&logins.ports, &approved).await)
     };
     let Ok(ended) = detached::run(work).await else {
-        let text = PayoutTexts::of(visit.language).in_progress.to_owned();
-        return waiting(visit, id, StatusCode::SERVICE_UNAVAILABLE, Some(text)).await;
+        let text = PayoutTexts::of(context.language).in_progress.to_owned();
+        return confirmation_page(context, id, StatusCode::SERVICE_UNAVAILABLE, Some(text)).await;
     };
     let (status, text) = match ended {
         Ok(Ok(SentOrder::Created(payout))) => return Ok(redirect(&format!("/payouts/{payout}"))),
         Ok(Ok(SentOrder::NotCovered)) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, PayoutTexts::of(visit.language).not_covered.to_owned())
+            (StatusCode::UNPROCESSABLE_ENTITY, PayoutTexts::of(context.language).not_covered.to_owned())
         }
-        Ok(Err(SendError::Order(error))) => (StatusCode::UNPROCESSABLE_ENTITY, refusal(&error, visit.language)?),
+        Ok(Err(SendError::Order(error))) => (StatusCode::UNPROCESSABLE_ENTITY, refusal(&error, context.language)?),
         Ok(Err(SendError::OtherAction)) => return Err(Failure::NotFound),
         Ok(Err(SendError::Query(error))) => return Err(error.into()),
         Err(LoginError::CodeNeeded) => {
-            (StatusCode::UNPROCESSABLE_ENTITY, visit.language.texts().code_needed.to_owned())
+            (StatusCode::UNPROCESSABLE_ENTITY, context.language.texts().code_needed.to_owned())
         }
-        Err(LoginError::Refused) => (StatusCode::UNPROCESSABLE_ENTITY, visit.language.texts().code_wrong.to_owned()),
+        Err(LoginError::Refused) => (StatusCode::UNPROCESSABLE_ENTITY, context.language.texts().code_wrong.to_owned()),
         Err(error) => return Err(error.into()),
     };
-    waiting(visit, id, status, Some(text)).await
+    confirmation_page(context, id, status, Some(text)).await
 }
 
 fn parse(id: &str) -> Result<ConfirmationId, Failure> {
     ConfirmationId::parse(id).map_err(|_| Failure::NotFound)
 }
 
-async fn waiting(
-    visit: &Visit,
+async fn confirmation_page(
+    context: &PageContext,
     id: ConfirmationId,
     status: StatusCode,
     error: Option<String>,
 ) -> Result<HttpResponse, Failure> {
-    let (visitor, account) = visit.merchant()?;
-    let (logins, language) = (&visit.dashboard.logins, visit.language);
+    let (visitor, account) = context.merchant()?;
+    let (logins, language) = (&context.dashboard.logins, context.language);
     let Confirmation { action, state, expires_at, .. } = orders::find(logins, visitor, id).await?;
     let is_approved = state == ConfirmationState::Done;
     let needs_code = orders::needs_code(&action, &visitor.session) && !is_approved;
@@ -114,7 +114,7 @@ async fn waiting(
         Err(reason) => (None, Some(error.map_or_else(|| refusal(&reason, language), Ok)?)),
     };
     let shown = ConfirmPayoutPage {
-        page: visit.layout(),
+        page: context.layout(),
         t: PayoutTexts::of(language),
         error,
         id: id.to_string(),
@@ -129,5 +129,5 @@ async fn waiting(
         code_above: brl(LARGEST_WITHOUT_CODE, language),
         until: When::of(expires_at, language),
     };
-    Ok(visit.page(status, &shown))
+    Ok(context.page(status, &shown))
 }

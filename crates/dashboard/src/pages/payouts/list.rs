@@ -10,10 +10,10 @@ use cais_use_cases::payouts::list;
 use crate::failure::Failure;
 use crate::format::{When, brl};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER};
 use crate::texts::Language;
 use crate::texts::payouts::PayoutTexts;
-use crate::visit::Visit;
 
 /// The number of payouts on a page.
 const ROWS: u32 = 50;
@@ -41,15 +41,15 @@ struct Row {
 }
 
 /// Shows a page of the list.
-pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
+pub(crate) async fn show(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
     let starting_after = query.id(STARTING_AFTER)?;
     let page = PageRequest { limit: ROWS, starting_after };
-    let listed = list::list(&visit.dashboard.logins.ports, account, page).await?;
+    let listed = list::list(&context.dashboard.logins.ports, account, page).await?;
     let next = listed.rows.last().filter(|_| listed.has_more).map(|payout| payout.id.to_string());
-    let payouts = listed.rows.iter().map(|payout| row(payout, visit.language)).collect();
-    let (t, is_first) = (PayoutTexts::of(visit.language), starting_after.is_none());
-    Ok(visit.ok(&PayoutsPage { page: visit.layout(), t, payouts, is_first, next }))
+    let payouts = listed.rows.iter().map(|payout| row(payout, context.language)).collect();
+    let (t, is_first) = (PayoutTexts::of(context.language), starting_after.is_none());
+    Ok(context.ok(&PayoutsPage { page: context.layout(), t, payouts, is_first, next }))
 }
 
 fn row(payout: &Payout, language: Language) -> Row {

@@ -16,8 +16,8 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::input;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::texts::payouts::PayoutTexts;
-use crate::visit::Visit;
 
 /// The longest description, in characters, as in the API.
 const MAX_DESCRIPTION: usize = 140;
@@ -35,19 +35,19 @@ struct NewPayoutPage<'a> {
 }
 
 /// Shows the form.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    visit.merchant()?;
-    let (page, t) = (visit.layout(), PayoutTexts::of(visit.language));
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    context.merchant()?;
+    let (page, t) = (context.layout(), PayoutTexts::of(context.language));
     let empty = NewPayoutPage { page, t, error: None, amount: "", key: "", description: "", external_id: "" };
-    Ok(visit.ok(&empty))
+    Ok(context.ok(&empty))
 }
 
 /// Stores the intent to send the payout. The payout is sent after its confirmation.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let (visitor, account) = visit.merchant()?;
-    let t = PayoutTexts::of(visit.language);
-    let logins = &visit.dashboard.logins;
+    let context = &form.context;
+    let (visitor, account) = context.merchant()?;
+    let t = PayoutTexts::of(context.language);
+    let logins = &context.dashboard.logins;
     let error = match request(&form, t) {
         Ok(action @ PendingAction::SendPayout { amount, .. }) => {
             let account = logins.ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
@@ -57,14 +57,14 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
                     let id = begin::begin(logins, visitor, action).await?;
                     return Ok(redirect(&format!("/payouts/confirm/{id}")));
                 }
-                Err(error) => refusal(&error, visit.language)?,
+                Err(error) => refusal(&error, context.language)?,
             }
         }
         Ok(_) => return Err(Failure::NotFound),
         Err(text) => text.to_owned(),
     };
     let shown = NewPayoutPage {
-        page: visit.layout(),
+        page: context.layout(),
         t,
         error: Some(error),
         amount: form.get("amount"),
@@ -72,7 +72,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
         description: form.get("description"),
         external_id: form.get("external_id"),
     };
-    Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+    Ok(context.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
 }
 
 /// Returns the payout of the form, or the text about the form's first mistake.

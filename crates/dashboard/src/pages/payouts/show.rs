@@ -13,9 +13,9 @@ use cais_use_cases::payouts::{PayoutName, fetch};
 use crate::failure::Failure;
 use crate::format::{When, brl};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::payouts::PayoutTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "payouts/show.html")]
@@ -63,24 +63,24 @@ struct Failed {
 }
 
 /// Shows the payout.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let payout = read(&visit, &id).await?;
-    Ok(visit.ok(&PayoutPage { page: visit.layout(), t: PayoutTexts::of(visit.language), payout }))
+pub(crate) async fn show(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let payout = read(&context, &id).await?;
+    Ok(context.ok(&PayoutPage { page: context.layout(), t: PayoutTexts::of(context.language), payout }))
 }
 
 /// Shows the refreshed part.
-pub(crate) async fn live(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let payout = read(&visit, &id).await?;
-    Ok(visit.ok(&LivePart { t: PayoutTexts::of(visit.language), payout }))
+pub(crate) async fn live(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let payout = read(&context, &id).await?;
+    Ok(context.ok(&LivePart { t: PayoutTexts::of(context.language), payout }))
 }
 
-async fn read(visit: &Visit, id: &str) -> Result<View, Failure> {
-    let (_, account) = visit.merchant()?;
+async fn read(context: &PageContext, id: &str) -> Result<View, Failure> {
+    let (_, account) = context.merchant()?;
     let name = PayoutName::Id(PayoutId::parse(id).map_err(|_| Failure::NotFound)?);
-    let (ports, syncs) = (&visit.dashboard.logins.ports, &visit.dashboard.syncs);
+    let (ports, syncs) = (&context.dashboard.logins.ports, &context.dashboard.syncs);
     let payout = fetch::fetch(ports, syncs, account, &name).await?;
     let raw = String::from_utf8_lossy(&ports.representation.payout(&payout)).into_owned();
-    Ok(view(payout, raw, visit.language))
+    Ok(view(payout, raw, context.language))
 }
 
 fn view(payout: Payout, raw: String, language: Language) -> View {

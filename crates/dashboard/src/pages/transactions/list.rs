@@ -14,10 +14,10 @@ use crate::download;
 use crate::failure::Failure;
 use crate::format::{When, brl};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER};
 use crate::texts::Language;
 use crate::texts::transactions::TransactionsTexts;
-use crate::visit::Visit;
 
 /// The number of rows on a page.
 const PAGE_ROWS: u32 = 50;
@@ -65,12 +65,12 @@ struct Row {
 }
 
 /// Shows a page of the list, or the result of a search.
-pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
-    let ports = &visit.dashboard.logins.ports;
+pub(crate) async fn show(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
+    let ports = &context.dashboard.logins.ports;
     let fields = Fields::of(&query);
     let (search, cursor) = (query.get("q").unwrap_or_default(), query.get(STARTING_AFTER));
-    let t = TransactionsTexts::of(visit.language);
+    let t = TransactionsTexts::of(context.language);
     let none = Page { rows: Vec::new(), has_more: false };
     let (found, error) = if search.is_empty() {
         let after = cursor.map(parse_id).transpose().map_err(|_| Failure::NotFound)?;
@@ -87,35 +87,35 @@ pub(crate) async fn show(visit: Visit, query: Query) -> Result<HttpResponse, Fai
     let next = last.map(|row| public_id((row.direction(), row.key())));
     let status = if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let shown = TransactionsPage {
-        page: visit.layout(),
+        page: context.layout(),
         t,
         error,
         search: search.to_owned(),
         directions: directions(t, &fields),
         statuses: statuses(t, &fields),
-        rows: found.rows.iter().map(|row| Row::of(row, t, visit.language)).collect(),
+        rows: found.rows.iter().map(|row| Row::of(row, t, context.language)).collect(),
         next: next.map(|id| fields.address("/transactions", &[(STARTING_AFTER, &id)])),
         first: cursor.is_some().then(|| fields.address("/transactions", &[])),
         csv: fields.address("/transactions.csv", &[]),
         excel: fields.address("/transactions.csv", &[("csv", EXCEL)]),
         fields,
     };
-    Ok(visit.page(status, &shown))
+    Ok(context.page(status, &shown))
 }
 
 /// Returns all transactions that match the filter as CSV, with the columns of the API.
-pub(crate) async fn download(visit: Visit, query: Query) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
+pub(crate) async fn download(context: PageContext, query: Query) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
     let filter = Fields::of(&query).filter().map_err(|InvalidFilter| Failure::NotFound)?;
     let dialect = if query.get("csv") == Some(EXCEL) { CsvDialect::ExcelBr } else { CsvDialect::Standard };
-    let ports = visit.dashboard.logins.ports.clone();
+    let ports = context.dashboard.logins.ports.clone();
     let read = async move |after: Option<timeline::Cursor>| {
         let page = timeline::list(&ports, account, filter, download::ROWS, after).await?;
         let text = ports.representation.transactions_csv(&page.rows, dialect, after.is_none());
         let next = page.rows.last().filter(|_| page.has_more).map(|row| (row.direction(), row.key()));
         Ok((text.map_err(Failure::Unavailable)?, next))
     };
-    visit.dashboard.downloads.csv(account, "transactions.csv", read).await
+    context.dashboard.downloads.csv(account, "transactions.csv", read).await
 }
 
 fn directions(t: &'static TransactionsTexts, fields: &Fields) -> Vec<Choice> {

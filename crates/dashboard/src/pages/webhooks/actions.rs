@@ -9,7 +9,7 @@ use cais_use_cases::webhooks::{change, deliveries, test};
 
 use super::fields::{self, Fields};
 use super::refusals::{change_refused, send_again_refused};
-use super::{own, show};
+use super::{find_endpoint, show};
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::redirect;
@@ -18,20 +18,20 @@ use crate::texts::webhooks::WebhookTexts;
 /// Changes URL, description and events. A new URL needs a one-time code, because events are then sent to another place.
 /// The whole change is stored as a pending action until the user enters the code.
 pub(crate) async fn change(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let endpoint = own(&form.visit, &id).await?;
-    match fields::read(&form, WebhookTexts::of(form.visit.language)) {
+    let endpoint = find_endpoint(&form.context, &id).await?;
+    match fields::read(&form, WebhookTexts::of(form.context.language)) {
         Ok(fields::Values { url, description, subscription }) if url != endpoint.url => {
-            let visit = &form.visit;
-            match change::check_url(visit.ports(), &visit.account().await?, endpoint.id, &url).await {
+            let context = &form.context;
+            match change::check_url(context.ports(), &context.account().await?, endpoint.id, &url).await {
                 Ok(()) => {
                     let endpoint = endpoint.id;
                     let action = PendingAction::MoveEndpoint { endpoint, url, subscription, description };
-                    let id = begin::begin(&visit.dashboard.logins, visit.complete()?, action).await?;
+                    let id = begin::begin(&context.dashboard.logins, context.logged_in()?, action).await?;
                     Ok(redirect(&format!("/confirm/{id}")))
                 }
                 Err(error) => {
-                    let text = change_refused(error, WebhookTexts::of(visit.language))?;
-                    show::refused(visit, &endpoint, Some(Fields::sent(&form)), text).await
+                    let text = change_refused(error, WebhookTexts::of(context.language))?;
+                    show::refused(context, &endpoint, Some(Fields::sent(&form)), text).await
                 }
             }
         }
@@ -44,19 +44,19 @@ pub(crate) async fn change(form: Form, id: web::Path<String>) -> Result<HttpResp
             };
             apply(&form, endpoint, request, Some(Fields::sent(&form))).await
         }
-        Err(text) => show::refused(&form.visit, &endpoint, Some(Fields::sent(&form)), text).await,
+        Err(text) => show::refused(&form.context, &endpoint, Some(Fields::sent(&form)), text).await,
     }
 }
 
 /// Pauses the endpoint.
 pub(crate) async fn pause(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let endpoint = own(&form.visit, &id).await?;
+    let endpoint = find_endpoint(&form.context, &id).await?;
     apply(&form, endpoint, EndpointChange { active: Some(false), ..EndpointChange::default() }, None).await
 }
 
 /// Activates the endpoint, also after the service disabled it.
 pub(crate) async fn activate(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let endpoint = own(&form.visit, &id).await?;
+    let endpoint = find_endpoint(&form.context, &id).await?;
     apply(&form, endpoint, EndpointChange { active: Some(true), ..EndpointChange::default() }, None).await
 }
 
@@ -66,46 +66,46 @@ async fn apply(
     request: EndpointChange,
     sent: Option<Fields>,
 ) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let account = visit.account().await?;
-    let operator = visit.complete()?.operator(&visit.browser);
-    match change::change_by(visit.ports(), &operator, &account, endpoint.id, request).await {
+    let context = &form.context;
+    let account = context.account().await?;
+    let actor = context.logged_in()?.actor(&context.browser);
+    match change::change_by(context.ports(), &actor, &account, endpoint.id, request).await {
         Ok(endpoint) => Ok(redirect(&format!("/webhooks/{}", endpoint.id))),
         Err(error) => {
-            let text = change_refused(error, WebhookTexts::of(visit.language))?;
-            show::refused(visit, &endpoint, sent, text).await
+            let text = change_refused(error, WebhookTexts::of(context.language))?;
+            show::refused(context, &endpoint, sent, text).await
         }
     }
 }
 
 /// Sends a test event to the endpoint.
 pub(crate) async fn send_test(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let account = visit.account().await?;
-    let endpoint = own(visit, &id).await?;
-    let sent = test::test(visit.ports(), &account, endpoint.id).await;
+    let context = &form.context;
+    let account = context.account().await?;
+    let endpoint = find_endpoint(context, &id).await?;
+    let sent = test::test(context.ports(), &account, endpoint.id).await;
     match sent {
         Ok(_) => Ok(redirect(&format!("/webhooks/{}", endpoint.id))),
         Err(error) => {
-            let text = send_again_refused(error, WebhookTexts::of(visit.language))?;
-            show::refused(visit, &endpoint, None, text).await
+            let text = send_again_refused(error, WebhookTexts::of(context.language))?;
+            show::refused(context, &endpoint, None, text).await
         }
     }
 }
 
 /// Sends a delivery again.
 pub(crate) async fn resend(form: Form, path: web::Path<(String, String)>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let account = visit.account().await?;
+    let context = &form.context;
+    let account = context.account().await?;
     let (endpoint, delivery) = path.into_inner();
-    let endpoint = own(visit, &endpoint).await?;
+    let endpoint = find_endpoint(context, &endpoint).await?;
     let delivery = DeliveryId::parse(&delivery).map_err(|_| Failure::NotFound)?;
-    let sent = deliveries::resend(visit.ports(), &account, endpoint.id, delivery).await;
+    let sent = deliveries::resend(context.ports(), &account, endpoint.id, delivery).await;
     match sent {
         Ok(_) => Ok(redirect(&format!("/webhooks/{}", endpoint.id))),
         Err(error) => {
-            let text = send_again_refused(error, WebhookTexts::of(visit.language))?;
-            show::refused(visit, &endpoint, None, text).await
+            let text = send_again_refused(error, WebhookTexts::of(context.language))?;
+            show::refused(context, &endpoint, None, text).await
         }
     }
 }

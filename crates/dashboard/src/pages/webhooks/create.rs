@@ -15,8 +15,8 @@ use super::rotate::SecretPage;
 use crate::failure::Failure;
 use crate::form::Form;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::webhooks::WebhookTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "webhooks/new.html")]
@@ -30,27 +30,27 @@ struct NewPage<'a> {
 }
 
 /// Shows the form.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    visit.merchant()?;
-    let (page, t) = (visit.layout(), WebhookTexts::of(visit.language));
-    Ok(visit.ok(&NewPage { page, t, error: None, existing: None, fields: Fields::new() }))
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    context.merchant()?;
+    let (page, t) = (context.layout(), WebhookTexts::of(context.language));
+    Ok(context.ok(&NewPage { page, t, error: None, existing: None, fields: Fields::new() }))
 }
 
 /// Creates the endpoint.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let account = visit.account().await?;
-    let (page, t) = (visit.layout(), WebhookTexts::of(visit.language));
+    let context = &form.context;
+    let account = context.account().await?;
+    let (page, t) = (context.layout(), WebhookTexts::of(context.language));
     let mut existing = None;
     let refused = match fields::read(&form, t) {
         Ok(fields::Values { url, description, subscription }) => {
             let request = CreateEndpoint { url: url.clone(), subscription, description };
-            let operator = visit.complete()?.operator(&visit.browser);
-            match create::create_by(visit.ports(), &operator, &account, request).await {
-                Ok((endpoint, secret)) => return Ok(visit.ok(&SecretPage::new(visit, &endpoint, &secret))),
+            let actor = context.logged_in()?.actor(&context.browser);
+            match create::create_by(context.ports(), &actor, &account, request).await {
+                Ok((endpoint, secret)) => return Ok(context.ok(&SecretPage::new(context, &endpoint, &secret))),
                 Err(error) => {
                     if error == CreateEndpointError::UrlTaken {
-                        existing = with_url(visit, account.id, &url).await?;
+                        existing = with_url(context, account.id, &url).await?;
                     }
                     create_refused(error, t)?
                 }
@@ -59,12 +59,12 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
         Err(text) => text,
     };
     let shown = NewPage { page, t, error: Some(refused), existing, fields: Fields::sent(&form) };
-    Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+    Ok(context.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
 }
 
 /// Returns the id of the account's endpoint with this URL.
-async fn with_url(visit: &Visit, account: AccountId, url: &WebhookUrl) -> Result<Option<String>, Failure> {
+async fn with_url(context: &PageContext, account: AccountId, url: &WebhookUrl) -> Result<Option<String>, Failure> {
     let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
-    let endpoints = endpoints::list(visit.ports(), account, all).await?.rows;
+    let endpoints = endpoints::list(context.ports(), account, all).await?.rows;
     Ok(endpoints.into_iter().find(|endpoint| endpoint.url == *url).map(|endpoint| endpoint.id.to_string()))
 }

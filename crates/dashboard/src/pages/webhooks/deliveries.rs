@@ -8,8 +8,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::failure::Failure;
 use crate::format::When;
+use crate::page_context::PageContext;
 use crate::texts::webhooks::WebhookTexts;
-use crate::visit::Visit;
 
 /// A page refreshes itself if the next attempt of a delivery is due within this time. While an attempt is in flight,
 /// the next attempt is due at the end of the lease, so the page also refreshes itself during an attempt.
@@ -42,9 +42,9 @@ pub(crate) struct Attempt {
 }
 
 /// Returns the row of a delivery.
-pub(crate) fn row(visit: &Visit, delivery: &Delivery) -> Row {
-    let t = WebhookTexts::of(visit.language);
-    let (when, now) = (|at: Timestamp| When::of(at, visit.language), visit.ports().clock.now());
+pub(crate) fn row(context: &PageContext, delivery: &Delivery) -> Row {
+    let t = WebhookTexts::of(context.language);
+    let (when, now) = (|at: Timestamp| When::of(at, context.language), context.ports().clock.now());
     let soon = now.saturating_add(REFRESH_AHEAD).unwrap_or(Timestamp::MAX);
     Row {
         id: delivery.id.to_string(),
@@ -55,19 +55,23 @@ pub(crate) fn row(visit: &Visit, delivery: &Delivery) -> Row {
         is_failed: delivery.status == DeliveryStatus::Failed,
         created: when(delivery.created_at),
         next: delivery.next_attempt_at.map(when),
-        attempts: delivery.attempts.iter().map(|attempt| attempt_row(visit, attempt, t)).collect(),
+        attempts: delivery.attempts.iter().map(|attempt| attempt_row(context, attempt, t)).collect(),
         can_resend: delivery.status != DeliveryStatus::Cancelled,
         is_fresh: delivery.next_attempt_at.is_some_and(|at| at <= soon),
     }
 }
 
 /// Returns the body that the endpoint receives; `None` if the event is not stored any more.
-pub(crate) async fn payload(visit: &Visit, account: AccountId, delivery: &Delivery) -> Result<Option<String>, Failure> {
-    let representation = &visit.ports().representation;
+pub(crate) async fn payload(
+    context: &PageContext,
+    account: AccountId,
+    delivery: &Delivery,
+) -> Result<Option<String>, Failure> {
+    let representation = &context.ports().representation;
     let body = if delivery.kind == EventType::WebhookTest {
         Some(representation.endpoint_test(delivery.event, delivery.endpoint, delivery.created_at))
     } else {
-        let event = visit.ports().queries.find_event(account, delivery.event).await?;
+        let event = context.ports().queries.find_event(account, delivery.event).await?;
         event.map(|event| representation.event(&event))
     };
     Ok(body.map(|body| String::from_utf8_lossy(&body).into_owned()))
@@ -82,9 +86,9 @@ const fn status(status: DeliveryStatus, t: &'static WebhookTexts) -> &'static st
     }
 }
 
-fn attempt_row(visit: &Visit, attempt: &DeliveryAttempt, t: &'static WebhookTexts) -> Attempt {
+fn attempt_row(context: &PageContext, attempt: &DeliveryAttempt, t: &'static WebhookTexts) -> Attempt {
     Attempt {
-        at: When::of(attempt.at, visit.language),
+        at: When::of(attempt.at, context.language),
         status_code: attempt.status_code,
         duration_ms: attempt.duration_ms,
         result: attempt.error.as_deref().map_or_else(|| t.accepted.to_owned(), |error| reason(error, t)),

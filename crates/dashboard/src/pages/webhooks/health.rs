@@ -5,8 +5,8 @@ use cais_ports::{EndpointActivity, EndpointQueue};
 
 use crate::failure::Failure;
 use crate::format::When;
+use crate::page_context::PageContext;
 use crate::texts::webhooks::WebhookTexts;
-use crate::visit::Visit;
 
 /// The state of an endpoint for a page.
 pub(super) struct Health {
@@ -22,18 +22,18 @@ pub(super) struct Health {
 }
 
 /// Reads the state of an endpoint.
-pub(super) async fn read(visit: &Visit, endpoint: &Endpoint) -> Result<Health, Failure> {
+pub(super) async fn read(context: &PageContext, endpoint: &Endpoint) -> Result<Health, Failure> {
     let queue = EndpointQueue { account: endpoint.account, endpoint: endpoint.id, epoch: endpoint.epoch };
-    let queries = &visit.ports().queries;
+    let queries = &context.ports().queries;
     let EndpointActivity { waiting, last_success } = queries.endpoint_activity(queue).await?;
     let failing_since = queries.failing_since(queue).await?;
-    let when = |at| When::of(at, visit.language);
+    let when = |at| When::of(at, context.language);
     let disabled_at = match endpoint.state {
         EndpointState::Disabled { at, .. } => Some(when(at)),
         EndpointState::Active | EndpointState::Inactive | EndpointState::Deleted { .. } => None,
     };
     Ok(Health {
-        status: status(endpoint.state, WebhookTexts::of(visit.language)),
+        status: status(endpoint.state, WebhookTexts::of(context.language)),
         is_active: endpoint.is_active(),
         disabled_at,
         last_success: last_success.map(when),

@@ -9,8 +9,8 @@ use cais_use_cases::webhooks::list as endpoints;
 use super::health::{self, Health};
 use crate::failure::Failure;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::webhooks::WebhookTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "webhooks/list.html")]
@@ -28,17 +28,17 @@ struct Row {
 }
 
 /// Shows the list. An account has few endpoints, so the list has one page.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    let (_, account) = visit.merchant()?;
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    let (_, account) = context.merchant()?;
     let all = PageRequest { limit: u32::from(MAX_ENDPOINTS), starting_after: None };
     let mut rows = Vec::new();
-    for endpoint in endpoints::list(visit.ports(), account, all).await?.rows {
+    for endpoint in endpoints::list(context.ports(), account, all).await?.rows {
         rows.push(Row {
             id: endpoint.id.to_string(),
             url: endpoint.url.to_string(),
             events: endpoint.subscription.names().join(", "),
-            health: health::read(&visit, &endpoint).await?,
+            health: health::read(&context, &endpoint).await?,
         });
     }
-    Ok(visit.ok(&ListPage { page: visit.layout(), t: WebhookTexts::of(visit.language), endpoints: rows }))
+    Ok(context.ok(&ListPage { page: context.layout(), t: WebhookTexts::of(context.language), endpoints: rows }))
 }

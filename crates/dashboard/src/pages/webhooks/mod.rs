@@ -18,15 +18,15 @@ use cais_domain::merchant::webhook::Endpoint;
 use cais_use_cases::webhooks::list as endpoints;
 
 use crate::failure::Failure;
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
 fn parse(id: &str) -> Result<EndpointId, Failure> {
     EndpointId::parse(id).map_err(|_| Failure::NotFound)
 }
 
 /// Returns the merchant's endpoint with this id, unless it is deleted.
-async fn own(visit: &Visit, id: &str) -> Result<Endpoint, Failure> {
-    let (_, account) = visit.merchant()?;
+async fn find_endpoint(context: &PageContext, id: &str) -> Result<Endpoint, Failure> {
+    let (_, account) = context.merchant()?;
     let id = parse(id)?;
-    endpoints::find(visit.ports(), account, id).await?.ok_or(Failure::NotFound)
+    endpoints::find(context.ports(), account, id).await?.ok_or(Failure::NotFound)
 }

@@ -10,14 +10,14 @@ use cais_use_cases::webhooks::deliveries::{self as use_case, ListDeliveriesError
 
 use super::deliveries::{self, Row};
 use super::fields::Fields;
+use super::find_endpoint;
 use super::health::{self, Health};
-use super::own;
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::query::{Query, STARTING_AFTER, path_with};
 use crate::texts::webhooks::WebhookTexts;
-use crate::visit::Visit;
 
 /// The number of deliveries on a page. Each delivery is shown with its attempts and its payload.
 const PAGE: u32 = 20;
@@ -51,56 +51,56 @@ struct Grace {
 }
 
 /// Shows the endpoint with a page of its deliveries.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>, query: Query) -> Result<HttpResponse, Failure> {
-    let endpoint = own(&visit, &id).await?;
+pub(crate) async fn show(context: PageContext, id: web::Path<String>, query: Query) -> Result<HttpResponse, Failure> {
+    let endpoint = find_endpoint(&context, &id).await?;
     let cursor = query.get(STARTING_AFTER).map(DeliveryId::parse).transpose().map_err(|_| Failure::NotFound)?;
     let fields = Fields::of(&endpoint);
-    rendered(&visit, &endpoint, fields, (StatusCode::OK, None), cursor).await
+    rendered(&context, &endpoint, fields, (StatusCode::OK, None), cursor).await
 }
 
 /// Shows the endpoint after a refused action. `sent` has the fields of a refused form; with `None`, the stored fields
 /// are shown.
 pub(super) async fn refused(
-    visit: &Visit,
+    context: &PageContext,
     endpoint: &Endpoint,
     sent: Option<Fields>,
     error: &str,
 ) -> Result<HttpResponse, Failure> {
     let fields = sent.unwrap_or_else(|| Fields::of(endpoint));
-    rendered(visit, endpoint, fields, (StatusCode::UNPROCESSABLE_ENTITY, Some(error)), None).await
+    rendered(context, endpoint, fields, (StatusCode::UNPROCESSABLE_ENTITY, Some(error)), None).await
 }
 
 async fn rendered(
-    visit: &Visit,
+    context: &PageContext,
     endpoint: &Endpoint,
     fields: Fields,
     (status, error): (StatusCode, Option<&str>),
     cursor: Option<DeliveryId>,
 ) -> Result<HttpResponse, Failure> {
     let request = PageRequest { limit: PAGE, starting_after: cursor };
-    let listed = use_case::list(visit.ports(), endpoint.account, endpoint.id, request).await;
+    let listed = use_case::list(context.ports(), endpoint.account, endpoint.id, request).await;
     let listed = listed.map_err(|error| match error {
         ListDeliveriesError::NotFound | ListDeliveriesError::UnknownCursor => Failure::NotFound,
         ListDeliveriesError::Store(error) => error.into(),
     })?;
     let mut rows = Vec::new();
     for delivery in &listed.rows {
-        let payload = deliveries::payload(visit, endpoint.account, delivery).await?;
-        rows.push((deliveries::row(visit, delivery), payload));
+        let payload = deliveries::payload(context, endpoint.account, delivery).await?;
+        rows.push((deliveries::row(context, delivery), payload));
     }
-    let (id, t) = (endpoint.id.to_string(), WebhookTexts::of(visit.language));
+    let (id, t) = (endpoint.id.to_string(), WebhookTexts::of(context.language));
     let last = listed.rows.last().filter(|_| listed.has_more).map(|delivery| delivery.id.to_string());
     let older = last.map(|last| path_with(&format!("/webhooks/{id}"), &[(STARTING_AFTER, &last)]));
-    let now = visit.ports().clock.now();
+    let now = context.ports().clock.now();
     let previous = endpoint.previous.as_ref().filter(|previous| now < previous.until);
     let shown = ShowPage {
-        page: visit.layout(),
+        page: context.layout(),
         t,
         error,
         url: endpoint.url.to_string(),
-        created: When::of(endpoint.created_at, visit.language),
-        previous_until: previous.map(|previous| When::of(previous.until, visit.language)),
-        health: health::read(visit, endpoint).await?,
+        created: When::of(endpoint.created_at, context.language),
+        previous_until: previous.map(|previous| When::of(previous.until, context.language)),
+        health: health::read(context, endpoint).await?,
         fields,
         graces: [
             (0, t.grace_none),
@@ -115,5 +115,5 @@ async fn rendered(
         older,
         id,
     };
-    Ok(visit.page(status, &shown))
+    Ok(context.page(status, &shown))
 }

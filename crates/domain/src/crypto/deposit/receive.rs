@@ -20,7 +20,7 @@ use crate::money::{Money, MoneyError};
 pub const LATE_CREDIT_WINDOW: SignedDuration = SignedDuration::from_hours(1);
 /// The maximum sum of credited coins, as a multiple of the requested coins. The value allows a payer who pays twice. A
 /// larger sum needs an operator, because the account's limit was checked only for the requested amount.
-const MAX_TIMES_ASKED: u128 = 2;
+const MAX_TIMES_REQUESTED: u128 = 2;
 
 /// A payment whose coins have arrived at the processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +57,17 @@ pub struct Resolved {
     pub transfers: Vec<Transfer>,
     /// The events to publish.
     pub events: Vec<EventType>,
+}
+
+/// The next credit of a deposit.
+#[derive(Debug, Clone, Copy)]
+struct NextCredit {
+    /// The sum of the credited coins after the credit.
+    total_coins: CryptoAmount,
+    /// The increase of the credited BRL, before the fee.
+    gross: Money,
+    /// The increase of the fee.
+    fee: Money,
 }
 
 /// The reason why a payment cannot be processed.
@@ -97,8 +108,7 @@ impl Deposit {
         arrival: Arrival,
         at: Timestamp,
     ) -> Result<Received, ReceiveError> {
-        let has_coins = known.as_ref().is_none_or(|known| !known.is_unfinished());
-        if known.as_ref().is_some_and(|known| has_coins && known.coins == arrival.coins) {
+        if known.as_ref().is_some_and(|known| !known.is_unfinished() && known.coins == arrival.coins) {
             return Ok(Received::AlreadyTaken);
         }
         let before = known.as_ref().and_then(DepositPayment::credited_coins);
@@ -120,13 +130,13 @@ impl Deposit {
         }
         let increase = coins.checked_sub(before.unwrap_or(CryptoAmount::zero(coins.currency())))?;
         let total = self.credited.coins.checked_add(increase)?;
-        if total.units() > self.price.coins.units().saturating_mul(MAX_TIMES_ASKED) {
+        if total.units() > self.price.coins.units().saturating_mul(MAX_TIMES_REQUESTED) {
             return Ok(review(payment, PaymentReview::TooMany));
         }
-        let gain = self.gain(total)?;
+        let next = self.next_credit(total)?;
         let is_late = arrival.seen_at > issued.expires_at;
         let tx_hash = arrival.tx_hash.or(self.tx_hash.clone());
-        let resolved = Self { tx_hash, ..self }.credit(payment, issued, gain, is_late, at)?;
+        let resolved = Self { tx_hash, ..self }.credit(payment, issued, next, is_late, at)?;
         Ok(Received::Credited(Box::new(resolved)))
     }
 
@@ -164,9 +174,9 @@ impl Deposit {
         if !gross.is_positive() {
             return Err(ReceiveError::Money(MoneyError::OutOfRange));
         }
-        let gain = Credited { coins: self.credited.coins, gross, fee: Money::ZERO };
+        let next = NextCredit { total_coins: self.credited.coins, gross, fee: Money::ZERO };
         let is_late = payment.created_at > issued.expires_at;
-        self.credit(payment, issued, gain, is_late, at)
+        self.credit(payment, issued, next, is_late, at)
     }
 
     /// Credits all coins of a payment in review at the deposit's rate, less the fee, as an operator decided.
@@ -183,9 +193,9 @@ impl Deposit {
         if payment.gross.is_positive() {
             return Err(ReceiveError::NoRate);
         }
-        let gain = self.gain(self.credited.coins.checked_add(coins)?)?;
+        let next = self.next_credit(self.credited.coins.checked_add(coins)?)?;
         let is_late = payment.created_at > issued.expires_at;
-        self.credit(payment, issued, gain, is_late, at)
+        self.credit(payment, issued, next, is_late, at)
     }
 
     /// Returns the processor's data of the deposit, if an operator may credit the payment.
@@ -197,13 +207,12 @@ impl Deposit {
         }
     }
 
-    /// Returns the increase of the credited BRL and of the fee, if `total` is the new sum of credited coins. The field
-    /// `coins` of the result is `total`, not an increase. The value and the fee are computed from the sum of all coins.
-    /// So several payments have the same credit as one payment of all coins.
-    fn gain(&self, total: CryptoAmount) -> Result<Credited, ReceiveError> {
-        let (worth_before, worth) = (self.worth_of(self.credited.coins)?, self.worth_of(total)?);
+    /// Returns the credit after which `total_coins` are credited. The value and the fee are computed from the sum of
+    /// all coins. So several payments have the same credit as one payment of all coins.
+    fn next_credit(&self, total_coins: CryptoAmount) -> Result<NextCredit, ReceiveError> {
+        let (worth_before, worth) = (self.worth_of(self.credited.coins)?, self.worth_of(total_coins)?);
         let (fee_before, fee) = (self.price.fee_rule.fee(worth_before)?, self.price.fee_rule.fee(worth)?);
-        Ok(Credited { coins: total, gross: worth.checked_sub(worth_before)?, fee: fee.checked_sub(fee_before)? })
+        Ok(NextCredit { total_coins, gross: worth.checked_sub(worth_before)?, fee: fee.checked_sub(fee_before)? })
     }
 
     fn new_payment(&self, arrival: &Arrival) -> DepositPayment {
@@ -267,18 +276,18 @@ impl Deposit {
         }
     }
 
-    /// Adds `gain.gross` and `gain.fee` to the credited sums. `gain.coins` is already the new sum.
+    /// Makes the next credit of the deposit.
     fn credit(
         self,
         payment: DepositPayment,
         issued: Issued,
-        gain: Credited,
+        next: NextCredit,
         is_late: bool,
         at: Timestamp,
     ) -> Result<Resolved, ReceiveError> {
-        let transfers = self.transfers(gain.gross.checked_sub(gain.fee)?, gain.fee);
-        let gross = self.credited.gross.checked_add(gain.gross)?;
-        let credited = Credited { coins: gain.coins, gross, fee: self.credited.fee.checked_add(gain.fee)? };
+        let transfers = self.transfers(next.gross.checked_sub(next.fee)?, next.fee);
+        let gross = self.credited.gross.checked_add(next.gross)?;
+        let credited = Credited { coins: next.total_coins, gross, fee: self.credited.fee.checked_add(next.fee)? };
         // Before the first credit, the stored resolution is ignored, because it can belong to another payment in
         // review. If no coins were credited at the rate, there are no coins to compare. Then the reason of this
         // payment's review decides.
@@ -286,10 +295,10 @@ impl Deposit {
             Some(Resolution::Late) => Some(Resolution::Late),
             None if is_late => Some(Resolution::Late),
             before @ (None | Some(Resolution::Exact | Resolution::Underpaid | Resolution::Overpaid)) => {
-                if gain.coins.is_zero() {
+                if next.total_coins.is_zero() {
                     before.or(payment.resolution_in_review())
                 } else {
-                    Some(self.by_coins(gain.coins)?)
+                    Some(self.by_coins(next.total_coins)?)
                 }
             }
         };
@@ -304,13 +313,14 @@ impl Deposit {
         let first = self.confirmed_at.is_none().then_some(EventType::CryptoDepositConfirmed);
         let events = first.into_iter().chain([EventType::CryptoDepositCompleted]).collect();
         let payment = DepositPayment {
-            gross: payment.gross.checked_add(gain.gross)?,
-            fee: payment.fee.checked_add(gain.fee)?,
+            gross: payment.gross.checked_add(next.gross)?,
+            fee: payment.fee.checked_add(next.fee)?,
             state: PaymentState::Credited,
             ..payment
         };
         let confirmed_at = self.confirmed_at.or(Some(at));
-        let deposit = Self { state, credited, resolution, confirmed_at, attempts: 0, ..self }.asked(at);
+        let deposit = Self { state, credited, resolution, confirmed_at, attempts: 0, ..self };
+        let deposit = deposit.schedule_next_poll(at);
         Ok(Resolved { deposit, payment, transfers, events })
     }
 

@@ -297,7 +297,7 @@ fn confirmation_is_published_once() {
 
 #[test]
 fn confirmation_adds_hash_that_was_unknown_before() {
-    let seen = deposit(DepositStatus::Pending).see(None, start()).unwrap();
+    let seen = deposit(DepositStatus::Pending).start_confirming(None, start()).unwrap();
     let DepositStep::Taken { deposit: seen, .. } = seen else { panic!("the deposit was pending") };
     let confirmed = seen.confirm(Some("0xabc".into()), later()).unwrap();
     let DepositStep::Taken { deposit: confirmed, .. } = confirmed else { panic!("the deposit was not confirmed") };
@@ -307,9 +307,9 @@ fn confirmation_adds_hash_that_was_unknown_before() {
 #[test]
 fn deposit_is_looked_up_for_a_day_after_its_period() {
     let expired = deposit(DepositStatus::Expired);
-    assert!(expired.clone().asked(expiry() + 24.hours()).due_at.is_some());
-    assert!(expired.asked(expiry() + 25.hours()).due_at.is_none());
-    assert!(deposit(DepositStatus::Confirming).asked(expiry() + 25.hours()).due_at.is_some());
+    assert!(expired.clone().schedule_next_poll(expiry() + 24.hours()).due_at.is_some());
+    assert!(expired.schedule_next_poll(expiry() + 25.hours()).due_at.is_none());
+    assert!(deposit(DepositStatus::Confirming).schedule_next_poll(expiry() + 25.hours()).due_at.is_some());
 }
 
 proptest! {

@@ -83,7 +83,7 @@ impl Deposit {
     ///
     /// # Errors
     /// [`DepositError::InvalidState`] if the deposit was not issued, or if the coins were returned.
-    pub fn see(self, tx_hash: Option<String>, at: Timestamp) -> Result<DepositStep, DepositError> {
+    pub fn start_confirming(self, tx_hash: Option<String>, at: Timestamp) -> Result<DepositStep, DepositError> {
         match &self.state {
             DepositState::Pending(issued)
             | DepositState::Expired { issued, .. }
@@ -105,7 +105,7 @@ impl Deposit {
     /// # Errors
     /// [`DepositError::InvalidState`] if the deposit was not issued, or if the coins were returned.
     pub fn confirm(self, tx_hash: Option<String>, at: Timestamp) -> Result<DepositStep, DepositError> {
-        match self.see(tx_hash.clone(), at)? {
+        match self.start_confirming(tx_hash.clone(), at)? {
             DepositStep::Taken { deposit, .. } | DepositStep::AlreadyTaken(deposit)
                 if deposit.confirmed_at.is_none() =>
             {
@@ -240,7 +240,7 @@ impl Deposit {
     /// [`crate::pause::MAX_PAUSE`]. A deposit that is neither pending nor confirming is looked up until a day after its
     /// payment period.
     #[must_use]
-    pub fn asked(self, at: Timestamp) -> Self {
+    pub fn schedule_next_poll(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         let is_open = matches!(self.state, DepositState::Pending(_) | DepositState::Confirming(_));
         let due_at = (is_open || self.is_within(POLLED_FOR, at)).then(|| pause(at, attempts));

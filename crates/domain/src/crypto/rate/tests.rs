@@ -158,7 +158,11 @@ fn worth_of_coins_is_rounded_down() {
 proptest! {
     /// The coins to pay in are worth at least the amount. With one unit less they would be worth less than the amount.
     #[test]
-    fn asked_coins_are_worth_the_amount(centavos in 1_i64..1_000_000_000_000, units in 1_u64..u64::MAX, index in 0..5_usize) {
+    fn requested_coins_are_worth_the_amount(
+        centavos in 1_i64..1_000_000_000_000,
+        units in 1_u64..u64::MAX,
+        index in 0..5_usize,
+    ) {
         let currency = Currency::ALL.into_iter().nth(index).unwrap();
         let rate = Rate::new(&BigDecimal::new(BigInt::from(units), 8)).unwrap();
         let amount = Money::from_centavos(centavos);

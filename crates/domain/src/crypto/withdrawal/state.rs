@@ -8,7 +8,7 @@ use crate::crypto::ProcessorId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithdrawalSent {
     /// The instant at which this service recorded the request.
-    pub at: Timestamp,
+    pub recorded_at: Timestamp,
     /// The processor's id of the batch that contains the withdrawal. `None` until the processor reports the id.
     pub batch: Option<ProcessorId>,
 }

@@ -13,7 +13,7 @@ use crate::ledger::{EntryKind, LedgerAccount, Overdraft, Transfer};
 enum Action {
     Send,
     /// Calls `send` with the processor's id of the batch.
-    SendNamed,
+    SendWithBatch,
     Review,
     Abandon,
     Reopen,
@@ -21,8 +21,15 @@ enum Action {
     Fail,
 }
 
-const ACTIONS: [Action; 7] =
-    [Action::Send, Action::SendNamed, Action::Review, Action::Abandon, Action::Reopen, Action::Complete, Action::Fail];
+const ACTIONS: [Action; 7] = [
+    Action::Send,
+    Action::SendWithBatch,
+    Action::Review,
+    Action::Abandon,
+    Action::Reopen,
+    Action::Complete,
+    Action::Fail,
+];
 
 /// The states from which the table starts. `Review` is a withdrawal in processing that waits for an operator. No
 /// withdrawal of the table starts with the id of a batch.
@@ -76,7 +83,7 @@ fn withdrawal(from: Start) -> Withdrawal {
         external_id: None,
         origin: Origin::Api,
     };
-    let sent = || WithdrawalSent { at: start(), batch: None };
+    let sent = || WithdrawalSent { recorded_at: start(), batch: None };
     let state = match from {
         Start::Pending => WithdrawalState::Pending,
         Start::Abandoned => WithdrawalState::Abandoned { at: start() },
@@ -93,7 +100,7 @@ fn withdrawal(from: Start) -> Withdrawal {
 fn apply(withdrawal: Withdrawal, action: Action) -> Result<WithdrawalStep, WithdrawalError> {
     match action {
         Action::Send => withdrawal.send(None, later()),
-        Action::SendNamed => withdrawal.send(Some(ProcessorId::parse("5000000713").unwrap()), later()),
+        Action::SendWithBatch => withdrawal.send(Some(ProcessorId::parse("5000000713").unwrap()), later()),
         Action::Review => withdrawal.review(later()),
         Action::Abandon => withdrawal.abandon(later()),
         Action::Reopen => withdrawal.reopen(price("19")),
@@ -160,7 +167,7 @@ fn each_step_moves_the_expected_money() {
     let failed = Some(EventType::CryptoWithdrawalFailed);
     for (from, action, money, event) in [
         (Start::Pending, Action::Send, [].as_slice(), None),
-        (Start::Processing, Action::SendNamed, &[], None),
+        (Start::Processing, Action::SendWithBatch, &[], None),
         (Start::Pending, Action::Review, &[], None),
         (Start::Processing, Action::Review, &[], None),
         (Start::Pending, Action::Abandon, &back, None),
@@ -196,9 +203,9 @@ fn reopened_withdrawal_has_the_new_price() {
 
 #[test]
 fn data_from_processor_is_kept() {
-    let (named, ..) = step(Start::Processing, Action::SendNamed);
+    let (named, ..) = step(Start::Processing, Action::SendWithBatch);
     let batch = ProcessorId::parse("5000000713").unwrap();
-    assert_eq!(named.state.sent(), Some(&WithdrawalSent { at: start(), batch: Some(batch.clone()) }));
+    assert_eq!(named.state.sent(), Some(&WithdrawalSent { recorded_at: start(), batch: Some(batch.clone()) }));
     let same = named.clone().send(Some(ProcessorId::parse("other").unwrap()), later()).unwrap();
     assert_eq!(same, WithdrawalStep::AlreadyTaken(Box::new(named.clone())), "the first batch stays");
     let Ok(WithdrawalStep::Taken { withdrawal, .. }) = named.complete(Some("0xabc".into()), None, later()) else {
@@ -213,7 +220,7 @@ fn open_withdrawal_stays_due_until_its_outcome() {
     let (mut open, ..) = step(Start::Pending, Action::Send);
     for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
         assert_eq!(open.due_at.map(|due| due.duration_since(later()).as_secs()), Some(seconds));
-        open = open.asked(later());
+        open = open.schedule_next_poll(later());
     }
     let (reviewed, ..) = step(Start::Pending, Action::Review);
     assert!(reviewed.due_at.is_some(), "a withdrawal in review stays due: the coins may still be sent");

@@ -56,7 +56,8 @@ impl Withdrawal {
     pub fn send(self, batch: Option<ProcessorId>, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
         match &self.state {
             WithdrawalState::Pending => {
-                let state = WithdrawalState::Processing { sent: WithdrawalSent { at, batch }, review_since: None };
+                let sent = WithdrawalSent { recorded_at: at, batch };
+                let state = WithdrawalState::Processing { sent, review_since: None };
                 Ok(taken(Self { state, due_at: Some(pause(at, 0)), ..self }))
             }
             WithdrawalState::Processing { sent, review_since } => {
@@ -75,7 +76,7 @@ impl Withdrawal {
     /// Records a look-up that did not prove the outcome. The pause before the next look-up doubles each time, up to
     /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
-    pub fn asked(self, at: Timestamp) -> Self {
+    pub fn schedule_next_poll(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);
         Self { attempts, due_at: Some(pause(at, attempts)), ..self }
     }
@@ -93,7 +94,7 @@ impl Withdrawal {
     /// [`WithdrawalError::InvalidState`] if the outcome is known or the withdrawal was abandoned.
     pub fn review(self, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
         let sent = match &self.state {
-            WithdrawalState::Pending => WithdrawalSent { at, batch: None },
+            WithdrawalState::Pending => WithdrawalSent { recorded_at: at, batch: None },
             WithdrawalState::Processing { review_since: Some(_), .. } => {
                 return Ok(WithdrawalStep::AlreadyTaken(Box::new(self)));
             }
@@ -146,7 +147,7 @@ impl Withdrawal {
         at: Timestamp,
     ) -> Result<WithdrawalStep, WithdrawalError> {
         let sent = match &self.state {
-            WithdrawalState::Pending => WithdrawalSent { at, batch: None },
+            WithdrawalState::Pending => WithdrawalSent { recorded_at: at, batch: None },
             WithdrawalState::Processing { sent, .. } => sent.clone(),
             WithdrawalState::Completed { .. } => return Ok(WithdrawalStep::AlreadyTaken(Box::new(self))),
             WithdrawalState::Abandoned { .. } | WithdrawalState::Failed { .. } => return Err(self.invalid_state()),
@@ -170,7 +171,7 @@ impl Withdrawal {
     /// [`WithdrawalError::InvalidState`] if the withdrawal was completed or abandoned.
     pub fn fail(self, reason: String, at: Timestamp) -> Result<WithdrawalStep, WithdrawalError> {
         let sent = match &self.state {
-            WithdrawalState::Pending => WithdrawalSent { at, batch: None },
+            WithdrawalState::Pending => WithdrawalSent { recorded_at: at, batch: None },
             WithdrawalState::Processing { sent, .. } => sent.clone(),
             WithdrawalState::Failed { .. } => return Ok(WithdrawalStep::AlreadyTaken(Box::new(self))),
             WithdrawalState::Abandoned { .. } | WithdrawalState::Completed { .. } => return Err(self.invalid_state()),

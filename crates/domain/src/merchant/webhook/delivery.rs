@@ -50,8 +50,8 @@ pub fn next_attempt(
     let place = usize::try_from(tries).ok()?.checked_sub(1)?;
     let pause_s = i64::from(*SCHEDULE_S.get(place)?);
     let pause = SignedDuration::from_millis(jittered_ms(id, tries, pause_s));
-    let asked = retry_after.unwrap_or(SignedDuration::ZERO).min(MAX_RETRY_AFTER);
-    Some(at.saturating_add(pause.max(asked)).unwrap_or(Timestamp::MAX))
+    let requested = retry_after.unwrap_or(SignedDuration::ZERO).min(MAX_RETRY_AFTER);
+    Some(at.saturating_add(pause.max(requested)).unwrap_or(Timestamp::MAX))
 }
 
 /// Returns whether an endpoint must be disabled after an attempt that failed at `at`. `failing_since` is the instant of

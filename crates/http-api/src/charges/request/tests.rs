@@ -19,9 +19,9 @@ fn complete_charge_body_is_read() {
         "split":[{"recipient_email":"A@x.Example","percentage":99.9999},{"recipient_email":"b@x.example","percentage":0.0001}]}"#;
     let issues = Issues::default();
     let node = read_json(body.as_bytes(), &issues);
-    let asked = NewCharge::read(&node, &issues);
+    let charge = NewCharge::read(&node, &issues);
     assert!(issues.is_empty(), "{issues:?}");
-    let terms = asked.map(|asked| (asked.split_rule, create::NewCharge::from(asked)));
+    let terms = charge.map(|charge| (charge.split_rule, create::NewCharge::from(charge)));
     assert_eq!(
         terms.map(|(rule, terms)| (
             rule,
@@ -51,11 +51,11 @@ fn null_fields_and_empty_split_count_as_absent() {
     assert_eq!(problems(body), [""; 0]);
     let issues = Issues::default();
     let node = read_json(br#"{"amount":2,"split":[]}"#, &issues);
-    let asked = NewCharge::read(&node, &issues)
+    let charge = NewCharge::read(&node, &issues)
         .map(|new| (new.split.len(), new.split_rule, create::NewCharge::from(new).expires_in_s));
-    assert_eq!(asked, Some((0, false, 3_600)));
+    assert_eq!(charge, Some((0, false, 3_600)));
     let node = read_json(br#"{"amount":2,"split_rule_id":"x"}"#, &issues);
-    assert!(NewCharge::read(&node, &issues).is_some_and(|asked| asked.split_rule) && issues.is_empty());
+    assert!(NewCharge::read(&node, &issues).is_some_and(|charge| charge.split_rule) && issues.is_empty());
 }
 
 #[test]

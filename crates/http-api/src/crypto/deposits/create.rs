@@ -15,7 +15,7 @@ use crate::error::{ApiError, ErrorCode, code};
 use crate::idempotency::KeyHeader;
 use crate::input::{Creation, Json, NoQuery};
 use crate::reply;
-use crate::representation::crypto::CryptoDeposit;
+use crate::resources::crypto::CryptoDeposit;
 
 /// Creates a deposit, or returns the stored response of the same `Idempotency-Key`.
 ///
@@ -63,8 +63,8 @@ pub async fn create_deposit(
         terms: deposit.terms(currency),
     };
     let state = Arc::clone(&call.state);
-    let answer = run_detached(async move { create::create(&state.ports, command).await }).await?;
-    Ok(reply::stored(answer.map_err(|error| creation_error(&call.state, error))?))
+    let response = run_detached(async move { create::create(&state.ports, command).await }).await?;
+    Ok(reply::stored(response.map_err(|error| creation_error(&call.state, error))?))
 }
 
 impl From<DepositRefusal> for ApiError {

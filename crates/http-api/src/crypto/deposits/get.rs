@@ -12,7 +12,7 @@ use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::Named;
 use crate::reply;
-use crate::representation::crypto::CryptoDeposit;
+use crate::resources::crypto::CryptoDeposit;
 
 /// Returns the deposit with the id or `external_id` in the path.
 ///

@@ -12,7 +12,7 @@ use crate::error::{ApiError, code};
 use crate::input::{Input, NoQuery};
 use crate::named::Named;
 use crate::reply;
-use crate::representation::crypto_payment::CryptoDepositPaymentList;
+use crate::resources::crypto_payment::CryptoDepositPaymentList;
 
 /// Returns the payments of a deposit.
 ///

@@ -17,7 +17,7 @@ use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, code};
 use crate::input::{Input, Json, NoQuery};
 use crate::reply;
-use crate::representation::crypto_quote::CryptoQuote;
+use crate::resources::crypto_quote::CryptoQuote;
 
 /// Creates a quote.
 ///

@@ -12,7 +12,7 @@ use crate::error::ApiError;
 use crate::input::{Input, NoQuery};
 use crate::named::ById;
 use crate::reply;
-use crate::representation::crypto_quote::CryptoQuoteDetail;
+use crate::resources::crypto_quote::CryptoQuoteDetail;
 
 /// Returns a quote with the inputs of its rate.
 ///

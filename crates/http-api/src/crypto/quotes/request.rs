@@ -6,8 +6,8 @@ use utoipa::ToSchema;
 
 use crate::crypto::{Code, code};
 use crate::input::JsonBody;
-use crate::representation::crypto_quote::CryptoSide;
-use crate::representation::values::{AmountFrom, AnyAmount};
+use crate::resources::crypto_quote::CryptoSide;
+use crate::resources::values::{AmountFrom, AnyAmount};
 use crate::rules;
 
 /// The terms of a new quote.

@@ -16,7 +16,7 @@ use crate::error::{ApiError, ErrorCode, code};
 use crate::idempotency::KeyHeader;
 use crate::input::{Creation, Json, NoQuery};
 use crate::reply;
-use crate::representation::crypto::CryptoWithdrawal;
+use crate::resources::crypto::CryptoWithdrawal;
 
 /// Creates a withdrawal, or returns the stored response of the same `Idempotency-Key`. A rejection for insufficient balance is stored too.
 ///
@@ -64,8 +64,8 @@ pub async fn create_withdrawal(
         terms: withdrawal.terms(address),
     };
     let state = Arc::clone(&call.state);
-    let answer = run_detached(async move { create::create(&state.ports, command).await }).await?;
-    Ok(reply::stored(answer.map_err(|error| creation_error(&call.state, error))?))
+    let response = run_detached(async move { create::create(&state.ports, command).await }).await?;
+    Ok(reply::stored(response.map_err(|error| creation_error(&call.state, error))?))
 }
 
 impl NewCryptoWithdrawal {

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::crypto::{Code, MAX_DESCRIPTION, code, quote_id};
 use crate::input::JsonBody;
-use crate::representation::values::{AmountFrom, AnyAmount};
+use crate::resources::values::{AmountFrom, AnyAmount};
 use crate::rules;
 
 /// Longest address in a request, in characters: longer than the addresses of all supported currencies.

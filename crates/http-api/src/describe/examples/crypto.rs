@@ -22,10 +22,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::value;
-use crate::representation::crypto::{CryptoDeposit, CryptoWithdrawal};
-use crate::representation::crypto_payment::CryptoDepositPaymentList;
-use crate::representation::crypto_quote::{CryptoCurrency, CryptoCurrencyList, CryptoQuote, CryptoQuoteDetail};
-use crate::representation::values::Page;
+use crate::resources::crypto::{CryptoDeposit, CryptoWithdrawal};
+use crate::resources::crypto_payment::CryptoDepositPaymentList;
+use crate::resources::crypto_quote::{CryptoCurrency, CryptoCurrencyList, CryptoQuote, CryptoQuoteDetail};
+use crate::resources::values::Page;
 
 /// Returns a list of currencies with one entry.
 pub fn crypto_currencies() -> Option<Value> {
@@ -116,7 +116,7 @@ fn sent_withdrawal() -> Option<Withdrawal> {
 }
 
 fn sent() -> Option<WithdrawalSent> {
-    Some(WithdrawalSent { at: instant("2026-01-02T17:00:01Z")?, batch: ProcessorId::parse("5000000713").ok() })
+    Some(WithdrawalSent { recorded_at: instant("2026-01-02T17:00:01Z")?, batch: ProcessorId::parse("5000000713").ok() })
 }
 
 fn withdrawal(state: WithdrawalState) -> Option<Withdrawal> {

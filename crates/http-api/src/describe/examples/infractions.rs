@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::value;
-use crate::representation::infraction::{Infraction as Row, InfractionDetail};
-use crate::representation::values::Page;
+use crate::resources::infraction::{Infraction as Row, InfractionDetail};
+use crate::resources::values::Page;
 
 /// Returns an infraction that awaits a defense.
 pub fn open_infraction() -> Option<Value> {

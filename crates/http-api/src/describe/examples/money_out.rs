@@ -16,12 +16,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{charge, value};
-use crate::representation::csv::{Dialect, Row, header, write_row};
-use crate::representation::payout::Payout as PayoutBody;
-use crate::representation::refund::Refund as RefundBody;
-use crate::representation::statement::Entry;
-use crate::representation::transaction::TransactionRow;
-use crate::representation::values::Page;
+use crate::resources::csv::{Dialect, Row, header, write_row};
+use crate::resources::payout::Payout as PayoutBody;
+use crate::resources::refund::Refund as RefundBody;
+use crate::resources::statement::Entry;
+use crate::resources::transaction::TransactionRow;
+use crate::resources::values::Page;
 
 const ACCOUNT: &str = "acc_01h455vb4pex5vsknk084sn02q";
 const CHARGE: &str = "chg_01h455vb4pex5vsknk084sn02q";
@@ -57,7 +57,7 @@ pub fn payouts() -> Option<Value> {
 
 /// Returns a refund with the status `processing`.
 pub fn refund() -> Option<Value> {
-    let state = RefundState::Processing { sent_at: instant("2026-01-02T15:00:00Z")?, return_id: returned() };
+    let state = RefundState::Processing { recorded_at: instant("2026-01-02T15:00:00Z")?, return_id: returned() };
     value(&RefundBody::from(&refund_in(state)?))
 }
 
@@ -126,8 +126,8 @@ fn arrived() -> Option<Payout> {
 }
 
 fn payout(state: impl FnOnce(Sent) -> Option<PayoutState>) -> Option<Payout> {
-    let at = instant("2026-01-02T14:00:00Z")?;
-    let sent = Sent { acquirer: AcquirerName::parse("main").ok()?, at, end_to_end_id: EndToEndId::parse(SENT).ok() };
+    let (acquirer, recorded_at) = (AcquirerName::parse("main").ok()?, instant("2026-01-02T14:00:00Z")?);
+    let sent = Sent { acquirer, recorded_at, end_to_end_id: EndToEndId::parse(SENT).ok() };
     Some(Payout {
         id: PayoutId::parse(PAYOUT).ok()?,
         account: AccountId::parse(ACCOUNT).ok()?,
@@ -145,7 +145,7 @@ fn payout(state: impl FnOnce(Sent) -> Option<PayoutState>) -> Option<Payout> {
         state: state(sent)?,
         due_at: None,
         attempts: 0,
-        created_at: at,
+        created_at: recorded_at,
         version: 1,
     })
 }

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{charge, value};
-use crate::representation::JsonRepresentation;
-use crate::representation::event::Event;
-use crate::representation::values::Page;
-use crate::representation::webhook::{Delivery as Row, DeliveryList, WebhookEndpoint, WebhookEndpointWithSecret};
+use crate::resources::JsonRenderer;
+use crate::resources::event::Event;
+use crate::resources::values::Page;
+use crate::resources::webhook::{Delivery as Row, DeliveryList, WebhookEndpoint, WebhookEndpointWithSecret};
 
 const ACCOUNT: &str = "acc_01h455vb4pex5vsknk084sn02q";
 const EVENT: &str = "evt_01h455vb4pex5vsknk084sn02x";
@@ -82,14 +82,14 @@ pub fn events() -> Option<Value> {
 }
 
 fn registered() -> Option<Endpoint> {
-    let asked = NewEndpoint {
+    let new_endpoint = NewEndpoint {
         id: EndpointId::parse("whe_01h455vb4pex5vsknk084sn02z").ok()?,
         url: WebhookUrl::parse("https://shop.example/hooks/cais").ok()?,
         subscription: Subscription::parse(["charge.paid", "infraction.opened"]).ok()?,
         description: Some(Text::parse("Orders", 200, LineBreaks::Allowed).ok()?),
         secret: SealedSecret(Vec::new()),
     };
-    Some(Endpoint::new(AccountId::parse(ACCOUNT).ok()?, 0, asked, instant("2026-01-02T11:00:00Z")?))
+    Some(Endpoint::new(AccountId::parse(ACCOUNT).ok()?, 0, new_endpoint, instant("2026-01-02T11:00:00Z")?))
 }
 
 fn waiting() -> Option<Delivery> {
@@ -111,7 +111,7 @@ fn example_event() -> Option<StoredEvent> {
         id: EventId::parse(EVENT).ok()?,
         sequence: 7,
         kind: EventType::ChargePaid,
-        data: JsonRepresentation::new().charge(&charge(true)?),
+        data: JsonRenderer::new().charge(&charge(true)?),
         created_at: instant("2026-01-02T12:03:04.567Z")?,
     })
 }

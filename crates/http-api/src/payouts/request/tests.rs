@@ -4,26 +4,26 @@ use cais_strict_json::read as read_json;
 
 use super::*;
 
-fn asked(body: &str) -> (Option<NewPayout>, Vec<String>) {
+fn parsed(body: &str) -> (Option<NewPayout>, Vec<String>) {
     let issues = Issues::default();
     let node = read_json(body.as_bytes(), &issues);
-    let asked = NewPayout::read(&node, &issues);
-    (asked, issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect())
+    let parsed = NewPayout::read(&node, &issues);
+    (parsed, issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect())
 }
 
 fn problems(body: &str) -> Vec<String> {
-    asked(body).1
+    parsed(body).1
 }
 
 #[test]
 fn complete_payout_body_is_read_with_normalized_key() {
-    let (found, issues) = asked(
+    let (found, issues) = parsed(
         r#"{"amount":0.01,"pix_key":"Ana@Shop.Example","pix_key_type":"email","recipient_document":"529.982.247-25",
             "description":"line\nline","external_id":"p-1"}"#,
     );
     assert_eq!(issues, [""; 0]);
     assert_eq!(found.map(|payout| payout.pix_key.to_string()).as_deref(), Some("ana@shop.example"));
-    let (found, issues) = asked(
+    let (found, issues) = parsed(
         r#"{"amount":1e1,"pix_key":"+55 (11) 98765-4321","recipient_document":"12.ABC.345/01DE-35","external_id":"p-1"}"#,
     );
     assert_eq!(issues, [""; 0]);

@@ -23,8 +23,8 @@ use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, Json, JsonBody, NoFields, NoQuery, OptionalJson};
 use crate::named::Named;
-use crate::representation::crypto::CryptoDeposit;
-use crate::representation::values::closed_list;
+use crate::resources::crypto::CryptoDeposit;
+use crate::resources::values::closed_list;
 use crate::sandbox::InstitutionError;
 use crate::state::AppState;
 use crate::{reply, rules};
@@ -80,8 +80,8 @@ impl JsonBody for SandboxCryptoMove {
 }
 
 fn step(node: &Node<'_>) -> Result<PaymentStep, Problem> {
-    let word = rules::string(node)?;
-    let known = PaymentStep::ALL.into_iter().find(|step| step.as_str() == word);
+    let name = rules::string(node)?;
+    let known = PaymentStep::ALL.into_iter().find(|step| step.as_str() == name);
     known.ok_or_else(|| format!("must be one of {}", PaymentStep::ALL.map(PaymentStep::as_str).join(", ")).into())
 }
 

@@ -153,8 +153,8 @@ pub trait SimulatedProcessor: Send + Sync {
 /// if the sandbox fails.
 async fn simulate(step: impl FnOnce() -> Result<(), InstitutionError> + Send + 'static) -> Result<(), ApiError> {
     blocking(|| Ok(step())).await?.map_err(|error| match error {
-        InstitutionError::InvalidState(why) => {
-            ApiError::new(ErrorCode::InvalidState).with_message(format!("The crypto processor refused: {why}."))
+        InstitutionError::InvalidState(reason) => {
+            ApiError::new(ErrorCode::InvalidState).with_message(format!("The crypto processor refused: {reason}."))
         }
         InstitutionError::OutOfRange { .. } | InstitutionError::Failed(_) => error.into(),
     })

@@ -14,7 +14,7 @@ use crate::describe::examples;
 use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, code};
 use crate::input::{Input, Json, JsonBody, NoQuery};
-use crate::representation::values::closed_list;
+use crate::resources::values::closed_list;
 use crate::sandbox::blocking;
 use crate::{reply, rules};
 
@@ -127,8 +127,8 @@ pub async fn set_notifications(
 }
 
 fn signature(node: &Node<'_>) -> Result<NotificationSignature, Problem> {
-    let word = rules::string(node)?;
-    let known = NotificationSignature::ALL.into_iter().find(|kind| kind.as_str() == word);
+    let name = rules::string(node)?;
+    let known = NotificationSignature::ALL.into_iter().find(|kind| kind.as_str() == name);
     let names = || NotificationSignature::ALL.map(NotificationSignature::as_str).join(", ");
     known.ok_or_else(|| format!("must be one of {}", names()).into())
 }

@@ -21,8 +21,8 @@ use crate::describe::failures::{Errors, OfBody};
 use crate::error::{ApiError, ErrorCode, code};
 use crate::input::{Input, Json, JsonBody, NoQuery};
 use crate::named::Named;
-use crate::representation::crypto::CryptoWithdrawal;
-use crate::representation::values::closed_list;
+use crate::resources::crypto::CryptoWithdrawal;
+use crate::resources::values::closed_list;
 use crate::state::AppState;
 use crate::{reply, rules};
 
@@ -50,8 +50,8 @@ impl JsonBody for SandboxWithdrawalFailure {
 }
 
 fn mode(node: &Node<'_>) -> Result<WithdrawalFailure, Problem> {
-    let word = rules::string(node)?;
-    let known = WithdrawalFailure::ALL.into_iter().find(|mode| mode.as_str() == word);
+    let name = rules::string(node)?;
+    let known = WithdrawalFailure::ALL.into_iter().find(|mode| mode.as_str() == name);
     known.ok_or_else(|| {
         format!("must be one of {}", WithdrawalFailure::ALL.map(WithdrawalFailure::as_str).join(", ")).into()
     })
@@ -88,14 +88,14 @@ pub async fn fail_withdrawal(
         let before = current(&state, account, &name).await?;
         let sent = before.state.sent().filter(|_| before.state.status() == WithdrawalStatus::Processing);
         let Some(batch) = sent.and_then(|sent| sent.batch.clone()) else {
-            let what = format!("The withdrawal is {} and cannot fail.", before.state.status().as_str());
-            return Err(ApiError::new(ErrorCode::InvalidState).with_message(what));
+            let message = format!("The withdrawal is {} and cannot fail.", before.state.status().as_str());
+            return Err(ApiError::new(ErrorCode::InvalidState).with_message(message));
         };
         simulate(move || processor.fail_withdrawal(&batch, mode)).await?;
         let deadline = Instant::now() + APPLIED_WITHIN;
         loop {
             let withdrawal = current(&state, account, &name).await?;
-            if is_over(&withdrawal) || Instant::now() >= deadline {
+            if is_failure_applied(&withdrawal) || Instant::now() >= deadline {
                 return Ok(withdrawal);
             }
             tokio::time::sleep(READ_EVERY).await;
@@ -106,7 +106,7 @@ pub async fn fail_withdrawal(
 }
 
 /// Returns whether the service has applied the failure. Returns `false` only while the withdrawal is processing and needs no operator.
-const fn is_over(withdrawal: &Withdrawal) -> bool {
+const fn is_failure_applied(withdrawal: &Withdrawal) -> bool {
     match &withdrawal.state {
         WithdrawalState::Processing { review_since, .. } => review_since.is_some(),
         WithdrawalState::Pending

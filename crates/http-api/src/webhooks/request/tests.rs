@@ -21,7 +21,7 @@ fn change(body: &Node<'_>, issues: &Issues) -> Option<EndpointChange> {
 fn problems<T>(body: &str, read: impl FnOnce(&Node<'_>, &Issues) -> Option<T>) -> Vec<String> {
     let issues = Issues::default();
     let node = read_json(body.as_bytes(), &issues);
-    let _asked = read(&node, &issues);
+    let _endpoint = read(&node, &issues);
     issues.into_vec().into_iter().map(|issue| format!("{} {}", issue.path, issue.message)).collect()
 }
 
@@ -30,11 +30,11 @@ fn complete_endpoint_body_is_read() {
     let issues = Issues::default();
     let body =
         r#"{"url":"https://a.example/hook?x=1","events":["charge.paid","payout.failed"],"description":"two\nlines"}"#;
-    let asked = new(&read_json(body.as_bytes(), &issues), &issues).unwrap();
+    let endpoint = new(&read_json(body.as_bytes(), &issues), &issues).unwrap();
     assert!(issues.is_empty());
-    assert_eq!(asked.url.as_str(), "https://a.example/hook?x=1");
-    assert_eq!(asked.subscription.names(), ["charge.paid", "payout.failed"]);
-    assert_eq!(asked.description.unwrap().as_str(), "two\nlines");
+    assert_eq!(endpoint.url.as_str(), "https://a.example/hook?x=1");
+    assert_eq!(endpoint.subscription.names(), ["charge.paid", "payout.failed"]);
+    assert_eq!(endpoint.description.unwrap().as_str(), "two\nlines");
     let all = new(&read_json(br#"{"url":"https://a","events":["*"],"description":null}"#, &issues), &issues).unwrap();
     assert_eq!((all.subscription, all.description), (Subscription::All, None));
 }
@@ -106,17 +106,17 @@ fn endpoint_change_contains_only_sent_fields() {
 
 #[test]
 fn rotation_body_is_optional() {
-    let asked = |body: &str| {
+    let grace_s = |body: &str| {
         let issues = Issues::default();
         let rotation = SecretRotation::read(&read_json(body.as_bytes(), &issues), &issues);
         let seconds = rotation.map(|rotation| rotation.grace_s());
         issues.unless_any(seconds).map_err(|issues| issues.len())
     };
     assert_eq!(SecretRotation::default().grace_s(), 86_400);
-    assert_eq!(asked("{}"), Ok(86_400));
-    assert_eq!(asked(r#"{"grace_seconds":0}"#), Ok(0));
-    assert_eq!(asked(r#"{"grace_seconds":604800}"#), Ok(604_800));
-    assert_eq!(asked(r#"{"grace_seconds":604801}"#), Err(1));
-    assert_eq!(asked(r#"{"grace_seconds":-1,"grace":1}"#), Err(2));
-    assert_eq!(asked("[]"), Err(1));
+    assert_eq!(grace_s("{}"), Ok(86_400));
+    assert_eq!(grace_s(r#"{"grace_seconds":0}"#), Ok(0));
+    assert_eq!(grace_s(r#"{"grace_seconds":604800}"#), Ok(604_800));
+    assert_eq!(grace_s(r#"{"grace_seconds":604801}"#), Err(1));
+    assert_eq!(grace_s(r#"{"grace_seconds":-1,"grace":1}"#), Err(2));
+    assert_eq!(grace_s("[]"), Err(1));
 }

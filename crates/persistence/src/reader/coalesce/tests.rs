@@ -12,16 +12,16 @@ use crate::sql::Query;
 
 /// A database that cannot be reached, with a count of the attempts to connect.
 #[derive(Default)]
-struct Gone(AtomicUsize);
+struct Unreachable(AtomicUsize);
 
-impl Gone {
+impl Unreachable {
     fn refuse(&self) -> Result<Box<dyn Session>, Fault> {
         self.0.fetch_add(1, Ordering::SeqCst);
         Err(Fault::Lost("gone".into()))
     }
 }
 
-impl Engine for Gone {
+impl Engine for Unreachable {
     fn connect_writer(&self) -> Result<Box<dyn Session>, Fault> {
         self.refuse()
     }
@@ -43,7 +43,7 @@ impl Engine for Gone {
     fn apply(&self, _: &mut dyn Session, _: &[Op<'_>]) -> Result<bool, Fault> {
         Err(Fault::Lost("gone".into()))
     }
-    fn questions<'k>(&self, _: &'k Lookup, _: &'k [Vec<String>], _: bool) -> Vec<Query<'k>> {
+    fn lookup_queries<'k>(&self, _: &'k Lookup, _: &'k [Vec<String>], _: bool) -> Vec<Query<'k>> {
         Vec::new()
     }
 }
@@ -51,7 +51,7 @@ impl Engine for Gone {
 type Answer = oneshot::Receiver<Result<Option<Charge>, QueryError>>;
 
 /// Returns waiting reads of charges, and the receivers of their results.
-fn asked(count: usize, wait: Duration) -> (Waiting<(AccountId, ChargeId), Charge>, Vec<Answer>) {
+fn waiting_reads(count: usize, wait: Duration) -> (Waiting<(AccountId, ChargeId), Charge>, Vec<Answer>) {
     let deadline = Instant::now() + wait;
     let one = || {
         let (reply, answer) = oneshot::channel();
@@ -62,9 +62,9 @@ fn asked(count: usize, wait: Duration) -> (Waiting<(AccountId, ChargeId), Charge
 
 #[test]
 fn lost_database_is_tried_once_for_all_waiting_reads() {
-    let gone = Arc::new(Gone::default());
-    let (waiting, answers) = asked(MAX_READS, Duration::from_mins(1));
-    Worker { engine: Arc::<Gone>::clone(&gone), session: None }.charges(waiting);
+    let gone = Arc::new(Unreachable::default());
+    let (waiting, answers) = waiting_reads(MAX_READS, Duration::from_mins(1));
+    Worker { engine: Arc::<Unreachable>::clone(&gone), session: None }.charges(waiting);
     for mut answer in answers {
         assert!(matches!(answer.try_recv().unwrap(), Err(QueryError::Unavailable(_))));
     }
@@ -73,11 +73,11 @@ fn lost_database_is_tried_once_for_all_waiting_reads() {
 
 #[test]
 fn abandoned_reads_are_not_executed() {
-    let gone = Arc::new(Gone::default());
-    let mut worker = Worker { engine: Arc::<Gone>::clone(&gone), session: None };
-    let (late, _answers) = asked(3, Duration::ZERO);
+    let gone = Arc::new(Unreachable::default());
+    let mut worker = Worker { engine: Arc::<Unreachable>::clone(&gone), session: None };
+    let (late, _answers) = waiting_reads(3, Duration::ZERO);
     worker.charges(late);
-    let (left, answers) = asked(3, Duration::from_mins(1));
+    let (left, answers) = waiting_reads(3, Duration::from_mins(1));
     drop(answers);
     worker.charges(left);
     assert_eq!(gone.0.load(Ordering::SeqCst), 0);

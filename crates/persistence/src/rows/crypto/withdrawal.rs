@@ -62,7 +62,7 @@ impl Record for Withdrawal {
             fee: price.fee.centavos(),
             coins: price.coins.to_string().into(),
             status: state.status().as_str().into(),
-            sent_at: us(sent.map(|sent| sent.at)),
+            sent_at: us(sent.map(|sent| sent.recorded_at)),
             batch_id: sent.and_then(|sent| sent.batch.as_ref()).map(|batch| batch.as_str().into()),
             review_since: us(state.review_since()),
             failure: state.failure().map(Into::into),
@@ -109,7 +109,7 @@ fn read_state(row: &WithdrawalRow<'_>) -> Result<WithdrawalState, Fault> {
     let impossible = || corrupt(TABLE, format_args!("fields that contradict the status `{}`", status.as_str()));
     let batch = row.batch_id.as_deref().map(|batch| parsed(TABLE, ProcessorId::parse(batch))).transpose()?;
     let sent = match (optional_instant(TABLE, row.sent_at)?, batch) {
-        (Some(at), batch) => Some(WithdrawalSent { at, batch }),
+        (Some(recorded_at), batch) => Some(WithdrawalSent { recorded_at, batch }),
         (None, None) => None,
         (None, Some(_)) => return Err(impossible()),
     };

@@ -8,7 +8,7 @@ use super::{
     super::{
         http::{payment_views, withdrawal_views},
         settings::Settings,
-        state::payout::WithdrawalEnd,
+        state::payout::WithdrawalOutcome,
     },
     CoinValues, CryptoDeposit, PaymentStatus, id_of,
 };
@@ -89,16 +89,16 @@ pub async fn move_payment(path: web::Path<(String, String)>, psp: Shared) -> Res
 /// 404 for an unknown withdrawal or step. 409 for a step that the current status excludes, and for `ipn` if the client gave no URL.
 pub async fn move_withdrawal(path: web::Path<(String, String)>, psp: Shared) -> Result<HttpResponse, Problem> {
     let (id, step) = path.into_inner();
-    let fate = match step.as_str() {
-        "finish" => Some(WithdrawalEnd::Finish),
-        "reject" => Some(WithdrawalEnd::Reject),
-        "fail" => Some(WithdrawalEnd::Fail),
-        "stay" => Some(WithdrawalEnd::Stay),
+    let outcome = match step.as_str() {
+        "finish" => Some(WithdrawalOutcome::Finish),
+        "reject" => Some(WithdrawalOutcome::Reject),
+        "fail" => Some(WithdrawalOutcome::Fail),
+        "stay" => Some(WithdrawalOutcome::Stay),
         "ipn" => None,
         _ => return Err(Problem::new(Kind::NotFound, "the step does not exist")),
     };
-    match fate {
-        Some(fate) => control(&psp).move_crypto_withdrawal(&id, fate)?,
+    match outcome {
+        Some(outcome) => control(&psp).move_crypto_withdrawal(&id, outcome)?,
         None => control(&psp).repeat_crypto_ipn(&id)?,
     }
     let store = psp.read();

@@ -14,7 +14,7 @@ use super::{
     state::{
         CryptoChange, Ipn,
         payment::{Payment, PaymentStatus},
-        payout::{Batch, WithdrawalEnd},
+        payout::{Batch, WithdrawalOutcome},
     },
 };
 use crate::{
@@ -107,15 +107,15 @@ impl Control {
         self.psp.move_payment(id_of(payment_id)?, to).map(|_| ()).map_err(Into::into)
     }
 
-    /// Moves a withdrawal to the outcome `fate`. `id` is the id of the withdrawal, or of a batch whose first withdrawal is then moved. A
+    /// Moves a withdrawal to `outcome`. `id` is the id of the withdrawal, or of a batch whose first withdrawal is then moved. A
     /// `FAILED` withdrawal may still be finished or rejected.
     ///
     /// # Errors
     /// - [`ControlError::NotFound`].
-    /// - [`ControlError::InvalidState`] if the withdrawal is final, and for [`WithdrawalEnd::Finish`] also if it is not verified.
+    /// - [`ControlError::InvalidState`] if the withdrawal is final, and for [`WithdrawalOutcome::Finish`] also if it is not verified.
     /// - [`ControlError::Id`] if the step cannot be recorded.
-    pub fn move_crypto_withdrawal(&self, id: &str, fate: WithdrawalEnd) -> Result<(), ControlError> {
-        self.psp.move_withdrawal(id_of(id)?, fate).map(|_| ()).map_err(Into::into)
+    pub fn move_crypto_withdrawal(&self, id: &str, outcome: WithdrawalOutcome) -> Result<(), ControlError> {
+        self.psp.move_withdrawal(id_of(id)?, outcome).map(|_| ()).map_err(Into::into)
     }
 
     /// Sends the notification of a payment's or withdrawal's current status again.

@@ -33,7 +33,8 @@ pub struct Ipn {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IpnTotals {
     /// The count of notifications so far. The next notification has this count as its number.
-    pub due: u64,
+    #[serde(rename = "due")]
+    pub created: u64,
     /// Notifications that were answered 2xx.
     pub delivered: u64,
     /// Notifications that were abandoned after the last attempt, or dropped because too many waited.
@@ -182,7 +183,7 @@ impl CryptoBooks {
         }
         self.balances.extend(change.balances);
         for ipn in change.ipns {
-            self.owe(ipn);
+            self.add_ipn(ipn);
         }
         if let Some((number, delivered)) = change.ended_ipn
             && self.owed.remove(&number).is_some()
@@ -219,12 +220,12 @@ impl CryptoBooks {
         self.batches.insert(id, batch);
     }
 
-    fn owe(&mut self, ipn: Ipn) {
+    fn add_ipn(&mut self, ipn: Ipn) {
         if self.owed.len() < MAX_OWED {
-            self.owed.insert(self.totals.due, ipn);
+            self.owed.insert(self.totals.created, ipn);
         } else {
             self.totals.abandoned += 1;
         }
-        self.totals.due += 1;
+        self.totals.created += 1;
     }
 }

@@ -100,8 +100,9 @@ pub struct Payment {
     /// The instant at which the clock makes the deposit final; `None` before the deposit, and if only the tester moves it.
     #[serde(with = "wire::optional_micros")]
     pub settles_at: Option<Timestamp>,
-    /// The final status of the deposit; `None` if the amounts determine it.
-    pub doom: Option<PaymentStatus>,
+    /// The final status of the deposit, in the journal as `doom`; `None` if the amounts determine it.
+    #[serde(rename = "doom")]
+    pub forced_status: Option<PaymentStatus>,
 }
 
 impl Payment {
@@ -126,7 +127,7 @@ impl Payment {
             PaymentStatus::Waiting => PaymentStatus::Expired,
             PaymentStatus::Confirming => PaymentStatus::Confirmed,
             PaymentStatus::Confirmed => PaymentStatus::Sending,
-            PaymentStatus::Sending => self.last_status(),
+            PaymentStatus::Sending => self.final_status(),
             last @ (PaymentStatus::PartiallyPaid
             | PaymentStatus::Finished
             | PaymentStatus::Failed
@@ -135,14 +136,14 @@ impl Payment {
         }
     }
 
-    /// Returns the final status: `doom` if it is set, otherwise the status that the amounts determine.
+    /// Returns the final status: `forced_status` if it is set, otherwise the status that the amounts determine.
     #[must_use]
-    pub fn last_status(&self) -> PaymentStatus {
+    pub fn final_status(&self) -> PaymentStatus {
         let by_amount = if self.actually_paid < self.terms.pay_amount {
             PaymentStatus::PartiallyPaid
         } else {
             PaymentStatus::Finished
         };
-        self.doom.unwrap_or(by_amount)
+        self.forced_status.unwrap_or(by_amount)
     }
 }

@@ -36,7 +36,7 @@ pub enum WithdrawalStatus {
 /// The outcome of a verified withdrawal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WithdrawalEnd {
+pub enum WithdrawalOutcome {
     /// `FINISHED`.
     #[default]
     Finish,
@@ -81,8 +81,9 @@ pub struct Withdrawal {
     /// `updated_at`.
     #[serde(with = "wire::optional_micros")]
     pub updated_at: Option<Timestamp>,
-    /// The outcome that follows the verification.
-    pub fate: WithdrawalEnd,
+    /// The outcome that follows the verification; in the journal `fate`.
+    #[serde(rename = "fate")]
+    pub outcome: WithdrawalOutcome,
     /// The instant at which the clock moves the withdrawal to its outcome; `None` before the verification.
     #[serde(with = "wire::optional_micros")]
     pub settles_at: Option<Timestamp>,
@@ -92,11 +93,13 @@ impl Withdrawal {
     /// Returns the status to which the clock alone moves the withdrawal next. Meant for a withdrawal that is due.
     #[must_use]
     pub fn next_status(&self) -> WithdrawalStatus {
-        match (self.status, self.fate) {
-            (WithdrawalStatus::Creating, _) | (_, WithdrawalEnd::Reject) => WithdrawalStatus::Rejected,
-            (_, WithdrawalEnd::Fail) => WithdrawalStatus::Failed,
-            (WithdrawalStatus::Sending, WithdrawalEnd::Finish | WithdrawalEnd::Stay) => WithdrawalStatus::Finished,
-            (_, WithdrawalEnd::Finish | WithdrawalEnd::Stay) => WithdrawalStatus::Sending,
+        match (self.status, self.outcome) {
+            (WithdrawalStatus::Creating, _) | (_, WithdrawalOutcome::Reject) => WithdrawalStatus::Rejected,
+            (_, WithdrawalOutcome::Fail) => WithdrawalStatus::Failed,
+            (WithdrawalStatus::Sending, WithdrawalOutcome::Finish | WithdrawalOutcome::Stay) => {
+                WithdrawalStatus::Finished
+            }
+            (_, WithdrawalOutcome::Finish | WithdrawalOutcome::Stay) => WithdrawalStatus::Sending,
         }
     }
 
@@ -106,7 +109,7 @@ impl Withdrawal {
         match self.status {
             WithdrawalStatus::Creating => Some(verified_by),
             WithdrawalStatus::Waiting | WithdrawalStatus::Processing | WithdrawalStatus::Sending => {
-                self.settles_at.filter(|_| self.fate != WithdrawalEnd::Stay)
+                self.settles_at.filter(|_| self.outcome != WithdrawalOutcome::Stay)
             }
             WithdrawalStatus::Finished
             | WithdrawalStatus::Failed

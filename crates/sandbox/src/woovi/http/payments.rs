@@ -62,7 +62,7 @@ fn order(mut body: Fields) -> Result<PaymentOrder, WooviError> {
 fn approved(psp: &Psp, request: &HttpRequest, id: &str) -> Result<HttpResponse, WooviError> {
     let (sent, loses_reply) = psp.approve_payment(id)?;
     if loses_reply {
-        faults::cut(request);
+        faults::close_connection(request);
     }
     let store = psp.read();
     // `sent` is the Pix as it was accepted. So the status is `APPROVED`, even if the Pix has been settled since then.

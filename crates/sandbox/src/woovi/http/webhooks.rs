@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::{Shared, admit, json as answer};
 use crate::{
-    dice,
     psp::StoreError,
+    random_ids,
     requests::Operation,
     wire::instant,
     woovi::{
@@ -67,7 +67,7 @@ pub async fn create(request: HttpRequest, payload: web::Payload, psp: Shared) ->
     }
     let is_active = fields.flag("isActive")?.unwrap_or(true);
     fields.conclude()?;
-    let id = ids::global("Webhook", &dice::hex().map_err(StoreError::from)?);
+    let id = ids::global("Webhook", &random_ids::hex().map_err(StoreError::from)?);
     let created_at = psp.clock.now();
     let webhook = Webhook { id: Arc::from(id), name, event, url, authorization, is_active, created_at };
     psp.commit_woovi(&mut psp.write(), WooviChange::WebhookCreated(webhook.clone()))?;

@@ -28,7 +28,7 @@ pub struct Customer {
 
 /// The fields that this API adds to a charge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChargeNames {
+pub struct ChargeFields {
     /// The txid, chosen by the institution. Responses show the txid as `transactionID` and `identifier`.
     pub txid: Arc<str>,
     /// `correlationID`, unique, chosen by the client.

@@ -135,7 +135,8 @@ pub struct Delivery {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryTotals {
     /// The count of all deliveries so far. Deliveries are numbered from 0, so the next delivery gets this number.
-    pub due: u64,
+    #[serde(rename = "due")]
+    pub created: u64,
     /// Deliveries that were answered 2xx.
     pub delivered: u64,
     /// Deliveries that failed at the last attempt, or were dropped because too many waited.

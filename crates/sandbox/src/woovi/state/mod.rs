@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    charge::ChargeNames,
+    charge::ChargeFields,
     delivery::{Delivery, DeliveryTotals, Event, Subject, Webhook},
     payment::{Document, PaymentRequest},
 };
@@ -27,13 +27,14 @@ use crate::state::{
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WooviChange {
-    /// A charge was created. In a snapshot, the change has only `names`, because the institution's books restore the charge itself.
+    /// A charge was created. In a snapshot, the change has only `fields`, because the institution's books restore the charge itself.
     Charge {
         /// The charge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cob: Option<Box<Cob>>,
         /// The fields that this API adds to the charge.
-        names: ChargeNames,
+        #[serde(rename = "names")]
+        fields: ChargeFields,
     },
     /// A charge has expired, and its event was published.
     ChargeExpired {
@@ -93,7 +94,7 @@ pub enum WooviChange {
 #[derive(Debug, Default)]
 pub struct WooviBooks {
     txid_by_id: HashMap<Arc<str>, Arc<str>>,
-    names_by_txid: HashMap<Arc<str>, ChargeNames>,
+    fields_by_txid: HashMap<Arc<str>, ChargeFields>,
     /// The expiries of unpaid charges of this API whose event is still to be published. `expiries` has the same pairs, ordered by instant.
     expiry_by_txid: HashMap<Arc<str>, Timestamp>,
     expiries: BTreeSet<(Timestamp, Arc<str>)>,
@@ -114,8 +115,8 @@ impl WooviBooks {
 
     /// Returns the fields that this API adds to a charge; `None` for a charge that was created through the API Pix.
     #[must_use]
-    pub fn find_names(&self, txid: &str) -> Option<&ChargeNames> {
-        self.names_by_txid.get(txid)
+    pub fn find_charge_fields(&self, txid: &str) -> Option<&ChargeFields> {
+        self.fields_by_txid.get(txid)
     }
 
     /// Returns the payments in the order of their requests.
@@ -163,7 +164,8 @@ impl WooviBooks {
     /// Returns the changes that rebuild this state from the empty state. They must be applied after the changes that rebuild the
     /// institution's books.
     pub fn snapshot(&self) -> impl Iterator<Item = WooviChange> {
-        let names = self.names_by_txid.values().cloned().map(|names| WooviChange::Charge { cob: None, names });
+        let charges = self.fields_by_txid.values().cloned();
+        let charges = charges.map(|fields| WooviChange::Charge { cob: None, fields });
         let payments = self.payments.iter().cloned().map(WooviChange::Payment);
         let rest = WooviChange::Restored {
             evidence: self.evidence.clone(),
@@ -171,7 +173,7 @@ impl WooviBooks {
             owed: self.owed.iter().map(|(number, delivery)| (*number, delivery.clone())).collect(),
             totals: self.totals,
         };
-        names.chain(payments).chain(std::iter::once(rest))
+        charges.chain(payments).chain(std::iter::once(rest))
     }
 
     /// Publishes an event: one delivery for each active webhook of the event.
@@ -179,16 +181,16 @@ impl WooviBooks {
         let wanted = self.webhooks.iter().filter(|webhook| webhook.is_active && webhook.event == event);
         let due: Vec<Arc<str>> = wanted.map(|webhook| webhook.id.clone()).collect();
         for webhook_id in due {
-            self.owe(Delivery { webhook_id, event, subject: subject.clone() });
+            self.add_delivery(Delivery { webhook_id, event, subject: subject.clone() });
         }
     }
 
     /// Updates, after a change of a charge, the expiry whose event is still to be published. A charge has no such expiry if it is paid or
     /// removed, or if the event was published already.
-    pub fn follow(&mut self, cob: &Cob) {
-        let Some(names) = self.names_by_txid.get(&cob.txid) else { return };
+    pub fn schedule_expiry_event(&mut self, cob: &Cob) {
+        let Some(fields) = self.fields_by_txid.get(&cob.txid) else { return };
         let expires_at = cob.expires_at();
-        let waits = cob.terms.status == CobStatus::Active && names.reported_expiry != Some(expires_at);
+        let waits = cob.terms.status == CobStatus::Active && fields.reported_expiry != Some(expires_at);
         if let Some(at) = self.expiry_by_txid.remove(&cob.txid) {
             self.expiries.remove(&(at, cob.txid.clone()));
         }
@@ -199,20 +201,20 @@ impl WooviBooks {
     }
 
     /// Adds this API's own fields to an existing charge.
-    pub(crate) fn name(&mut self, names: ChargeNames) -> Result<(), Inconsistent> {
-        if self.txid_by_id.contains_key(&names.correlation_id) {
+    pub(crate) fn add_charge_fields(&mut self, fields: ChargeFields) -> Result<(), Inconsistent> {
+        if self.txid_by_id.contains_key(&fields.correlation_id) {
             return Err(Inconsistent("the correlationID of a charge exists already"));
         }
-        self.txid_by_id.insert(names.correlation_id.clone(), names.txid.clone());
-        self.names_by_txid.insert(names.txid.clone(), names);
+        self.txid_by_id.insert(fields.correlation_id.clone(), fields.txid.clone());
+        self.fields_by_txid.insert(fields.txid.clone(), fields);
         Ok(())
     }
 
     /// Records that the expiry of a charge was published.
     pub(crate) fn report_expiry(&mut self, cob: &Cob) -> Result<(), Inconsistent> {
-        let names = self.names_by_txid.get_mut(&cob.txid).ok_or(Inconsistent("the charge has no names"))?;
-        names.reported_expiry = Some(cob.expires_at());
-        self.follow(cob);
+        let fields = self.fields_by_txid.get_mut(&cob.txid).ok_or(Inconsistent("the charge has no names"))?;
+        fields.reported_expiry = Some(cob.expires_at());
+        self.schedule_expiry_event(cob);
         Ok(())
     }
 
@@ -237,7 +239,7 @@ impl WooviBooks {
             WooviChange::WebhookCreated(webhook) => {
                 let (webhook_id, event) = (webhook.id.clone(), webhook.event);
                 self.webhooks.push(webhook);
-                self.owe(Delivery { webhook_id, event, subject: Subject::Test });
+                self.add_delivery(Delivery { webhook_id, event, subject: Subject::Test });
             }
             WooviChange::WebhookRemoved { id } => {
                 let position = self.webhooks.iter().position(|webhook| webhook.id == id);
@@ -255,7 +257,7 @@ impl WooviBooks {
                 self.totals = totals;
             }
             WooviChange::Evidence { id, documents, at: _ } => self.evidence.entry(id).or_default().extend(documents),
-            WooviChange::Charge { cob: _, names } => self.name(names)?,
+            WooviChange::Charge { cob: _, fields } => self.add_charge_fields(fields)?,
             WooviChange::ChargeExpired { txid: _ } => {}
         }
         Ok(())
@@ -267,12 +269,12 @@ impl WooviBooks {
         self.payments.get_mut(position).ok_or(MISSING)
     }
 
-    fn owe(&mut self, delivery: Delivery) {
+    fn add_delivery(&mut self, delivery: Delivery) {
         if self.owed.len() < MAX_OWED_NOTIFICATIONS {
-            self.owed.insert(self.totals.due, delivery);
+            self.owed.insert(self.totals.created, delivery);
         } else {
             self.totals.abandoned += 1;
         }
-        self.totals.due += 1;
+        self.totals.created += 1;
     }
 }

@@ -33,7 +33,7 @@ pub fn status(cob: &Cob, now: Timestamp) -> Option<&'static str> {
 /// Returns the `correlationID` of a charge. For a charge that was created through the API Pix, this is the txid.
 #[must_use]
 pub fn correlation_id<'a>(books: &'a Books, cob: &'a Cob) -> &'a str {
-    books.woovi().find_names(&cob.txid).map_or(&*cob.txid, |names| &*names.correlation_id)
+    books.woovi().find_charge_fields(&cob.txid).map_or(&*cob.txid, |fields| &*fields.correlation_id)
 }
 
 /// Returns a charge. A removed charge, which only webhooks and the views of its Pix show, has the status `EXPIRED`.
@@ -100,8 +100,8 @@ pub fn charge(psp: &Psp, books: &Books, cob: &Cob) -> Value {
 /// Returns the customer of a charge. For a charge of the API Pix, returns the debtor, if any.
 #[must_use]
 pub fn customer(books: &Books, cob: &Cob) -> Option<Value> {
-    let names = books.woovi().find_names(&cob.txid);
-    let given = names.and_then(|names| names.customer.as_ref()).map(of_customer);
+    let fields = books.woovi().find_charge_fields(&cob.txid);
+    let given = fields.and_then(|fields| fields.customer.as_ref()).map(of_customer);
     let of_debtor = || {
         let debtor = cob.terms.debtor.as_deref()?;
         let document = debtor.cpf.as_deref().or(debtor.cnpj.as_deref())?;

@@ -4,7 +4,7 @@ use cais_sandbox::SandboxConfig;
 use serde_json::{Value, json};
 
 use super::bed::{CryptoBed, Reply};
-use crate::bed::{eventually, patient, prompt};
+use crate::bed::{eventually, instant_sends, pending_sends};
 
 async fn pay(bed: &CryptoBed, id: &str, body: &Value) -> Reply {
     let reply = bed.post(&format!("/sandbox/payment/{id}/pay"), body).await;
@@ -33,7 +33,7 @@ async fn exact_deposit_finishes_and_is_credited_without_the_fee() {
 
 #[tokio::test]
 async fn held_deposit_passes_every_status_by_hand() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     let id = bed.pay_in("trx", None).await;
     pay(&bed, &id, &json!({ "hold": true })).await;
     assert_eq!(status(&bed, &id).await, "confirming");
@@ -53,7 +53,7 @@ async fn held_deposit_passes_every_status_by_hand() {
 
 #[tokio::test]
 async fn lower_and_higher_deposits_end_by_their_amount() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     let under = bed.pay_in("usdtbsc", None).await;
     pay(&bed, &under, &json!({ "amount": "99.999999999999999999" })).await;
     let reply = bed.payment(&under).await;
@@ -73,7 +73,7 @@ async fn lower_and_higher_deposits_end_by_their_amount() {
 
 #[tokio::test]
 async fn further_deposit_becomes_a_finished_child() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     let id = bed.pay_in("trx", None).await;
     pay(&bed, &id, &json!({})).await;
     let child = pay(&bed, &id, &json!({ "amount": "450" })).await;
@@ -87,7 +87,7 @@ async fn further_deposit_becomes_a_finished_child() {
 
 #[tokio::test]
 async fn wrong_asset_is_a_child_that_finishes_with_any_amount() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     let id = bed.pay_in("usdterc20", None).await;
     let child = pay(&bed, &id, &json!({ "amount": "0.5", "currency": "usdtbsc" })).await;
     let child = child.body["payment_id"].to_string();
@@ -98,7 +98,7 @@ async fn wrong_asset_is_a_child_that_finishes_with_any_amount() {
 
 #[tokio::test]
 async fn late_deposit_belongs_to_child_or_original_as_set() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     let id = bed.pay_in("trx", None).await;
     bed.control.set_clock_offset(8 * 86_400).unwrap();
     assert_eq!(status(&bed, &id).await, "expired");
@@ -130,7 +130,7 @@ async fn fixed_rate_expires_after_twenty_minutes() {
 
 #[tokio::test]
 async fn case_field_decides_the_outcome_at_once() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     for (case, expected) in [("success", "finished"), ("failed", "failed"), ("partially_paid", "partially_paid")] {
         let body = json!({ "price_amount": 100, "price_currency": "usd", "pay_currency": "trx", "case": case });
         let reply = bed.post("/v1/payment", &body).await;
@@ -141,7 +141,7 @@ async fn case_field_decides_the_outcome_at_once() {
 
 #[tokio::test]
 async fn failed_deposit_is_not_credited() {
-    let bed = CryptoBed::with(patient()).await;
+    let bed = CryptoBed::with(pending_sends()).await;
     let id = bed.pay_in("btc", None).await;
     pay(&bed, &id, &json!({})).await;
     assert_eq!(step(&bed, &id, "fail").await, 200);

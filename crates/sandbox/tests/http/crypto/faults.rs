@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::bed::{CryptoBed, withdrawal};
-use crate::bed::prompt;
+use crate::bed::instant_sends;
 
 fn set(bed: &CryptoBed, mode: FaultMode, part: Option<&str>) {
     bed.control.set_faults_of(FaultTarget::Crypto, mode.into(), part).unwrap();
@@ -15,7 +15,7 @@ fn set(bed: &CryptoBed, mode: FaultMode, part: Option<&str>) {
 
 #[tokio::test]
 async fn accepted_payout_without_reply_is_found_in_the_list() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     set(&bed, FaultMode::DropReply, None);
     assert!(bed.request(Method::POST, "/v1/payout").json(&withdrawal("30", "w1")).send().await.is_err());
     let list = bed.get("/v1/payout").await.body;
@@ -34,7 +34,7 @@ async fn accepted_payout_without_reply_is_found_in_the_list() {
 
 #[tokio::test]
 async fn refused_request_does_no_work() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     for (mode, status) in
         [(FaultMode::Down, 429), (FaultMode::RateLimited, 429), (FaultMode::Error, 500), (FaultMode::Html, 200)]
     {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::bed::CryptoBed;
 use crate::{
-    bed::{eventually, prompt},
+    bed::{eventually, instant_sends},
     receiver::{Received, Receiver},
 };
 
@@ -25,7 +25,7 @@ fn statuses(received: &[Received], field: &str) -> Vec<String> {
 }
 
 async fn start() -> (CryptoBed, Receiver) {
-    let config = SandboxConfig { callback_retry_base: Duration::from_millis(20), ..prompt() };
+    let config = SandboxConfig { callback_retry_base: Duration::from_millis(20), ..instant_sends() };
     (CryptoBed::with(config).await, Receiver::start(&[]).await)
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::bed::{CryptoBed, TRON, read, withdrawal};
-use crate::bed::{patient, prompt};
+use crate::bed::{instant_sends, pending_sends};
 
 #[tokio::test]
 async fn login_gives_a_token_that_expires() {
@@ -53,7 +53,7 @@ async fn minimum_and_fee_follow_the_settings() {
 
 #[tokio::test]
 async fn payout_has_text_ids_and_amounts() {
-    let bed = CryptoBed::with(patient()).await;
+    let bed = CryptoBed::with(pending_sends()).await;
     let reply = bed.pay_out("200.000001", "w1").await;
     assert_eq!(reply.status, 200, "{reply:?}");
     let row = &reply.body["withdrawals"][0];
@@ -96,7 +96,7 @@ async fn payout_is_refused_with_nothing_created() {
 
 #[tokio::test]
 async fn verification_needs_a_fresh_code_and_ends_after_ten() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     let reply = bed.pay_out("30", "w1").await;
     let path = format!("/v1/payout/{}/verify", reply.body["id"].as_str().unwrap());
     let code = |code: String| json!({ "verification_code": code });
@@ -115,7 +115,7 @@ async fn verification_needs_a_fresh_code_and_ends_after_ten() {
 
 #[tokio::test]
 async fn code_is_accepted_for_one_batch() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     bed.paid_out("30", "w1").await;
     let other = bed.pay_out("30", "w2").await;
     let path = format!("/v1/payout/{}/verify", other.body["id"].as_str().unwrap());
@@ -130,7 +130,7 @@ async fn code_is_accepted_for_one_batch() {
 
 #[tokio::test]
 async fn payout_read_has_the_shape_that_is_set() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     let (batch, withdrawal) = bed.paid_out("30", "w1").await;
     let read = async |shape: &str| {
         bed.set(json!({ "payout_shape": shape })).await;
@@ -148,7 +148,7 @@ async fn payout_read_has_the_shape_that_is_set() {
 
 #[tokio::test]
 async fn payout_list_shows_external_ids_without_a_token() {
-    let mut bed = CryptoBed::with(prompt()).await;
+    let mut bed = CryptoBed::with(instant_sends()).await;
     let (batch, _) = bed.paid_out("30", "w1").await;
     assert_eq!(bed.pay_out("40", "w2").await.status, 200);
     "".clone_into(&mut bed.token);

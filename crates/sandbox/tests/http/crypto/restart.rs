@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::bed::CryptoBed;
 use crate::{
-    bed::{eventually, kept, patient, prompt},
+    bed::{eventually, instant_sends, pending_sends, with_state_file},
     receiver::Receiver,
 };
 
@@ -14,7 +14,7 @@ use crate::{
 async fn payments_payouts_and_credentials_survive_kill() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
-    let bed = CryptoBed::with(kept(&path, prompt())).await;
+    let bed = CryptoBed::with(with_state_file(&path, instant_sends())).await;
     let id = bed.pay_in("usdtbsc", None).await;
     bed.post(&format!("/sandbox/payment/{id}/pay"), &json!({ "amount": "100.000000000000000001" })).await;
     bed.post(&format!("/sandbox/payment/{id}/pay"), &json!({})).await;
@@ -27,7 +27,7 @@ async fn payments_payouts_and_credentials_survive_kill() {
     let copy = folder.path().join("copy.jsonl");
     fs::copy(&path, &copy).unwrap();
     for _ in 0..2 {
-        let again = CryptoBed::with(kept(&copy, prompt())).await;
+        let again = CryptoBed::with(with_state_file(&copy, instant_sends())).await;
         assert_eq!(again.credentials.api_key, bed.credentials.api_key);
         let after = (
             again.payment(&id).await.text,
@@ -45,14 +45,14 @@ async fn payments_payouts_and_credentials_survive_kill() {
 async fn deposit_and_its_notifications_continue_after_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
-    let bed = CryptoBed::with(kept(&path, patient())).await;
+    let bed = CryptoBed::with(with_state_file(&path, pending_sends())).await;
     let receiver = Receiver::start(&[]).await;
     bed.set(json!({ "ipn_paused": true })).await;
     let id = bed.pay_in("trx", Some(&receiver.url)).await;
     bed.post(&format!("/sandbox/payment/{id}/pay"), &json!({})).await;
     bed.sandbox.stop().await;
     assert!(receiver.received().is_empty());
-    let bed = CryptoBed::with(kept(&path, prompt())).await;
+    let bed = CryptoBed::with(with_state_file(&path, instant_sends())).await;
     assert_eq!(receiver.wait_for(1).await[0].body["payment_status"], "confirming");
     assert_eq!(bed.payment(&id).await.body["payment_status"], "confirming");
     bed.control.set_clock_offset(3_601).unwrap();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::bed::CryptoBed;
-use crate::bed::{eventually, patient, prompt};
+use crate::bed::{eventually, instant_sends, pending_sends};
 
 async fn step(bed: &CryptoBed, id: &str, step: &str) -> u16 {
     bed.post(&format!("/sandbox/withdrawal/{id}/{step}"), &json!({})).await.status
@@ -22,7 +22,7 @@ async fn verified_withdrawal_finishes_with_hash_and_fee() {
 
 #[tokio::test]
 async fn rejected_withdrawal_returns_its_money() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     bed.set(json!({ "withdrawal_fate": "reject" })).await;
     let (batch, _) = bed.paid_out("30", "w1").await;
     assert_eq!(bed.status_of_payout(&batch).await, "REJECTED");
@@ -31,7 +31,7 @@ async fn rejected_withdrawal_returns_its_money() {
 
 #[tokio::test]
 async fn failed_withdrawal_keeps_its_money_and_may_still_finish() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     bed.set(json!({ "withdrawal_fate": "fail", "totp_once": false })).await;
     let (batch, withdrawal) = bed.paid_out("30", "w1").await;
     assert_eq!(bed.status_of_payout(&batch).await, "FAILED");
@@ -46,7 +46,7 @@ async fn failed_withdrawal_keeps_its_money_and_may_still_finish() {
 
 #[tokio::test]
 async fn withdrawal_stays_until_the_tester_moves_it() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     bed.set(json!({ "withdrawal_fate": "stay" })).await;
     let (batch, withdrawal) = bed.paid_out("30", "w1").await;
     bed.control.set_clock_offset(86_400).unwrap();
@@ -59,7 +59,7 @@ async fn withdrawal_stays_until_the_tester_moves_it() {
 
 #[tokio::test]
 async fn unverified_withdrawal_is_rejected_after_an_hour() {
-    let bed = CryptoBed::with(patient()).await;
+    let bed = CryptoBed::with(pending_sends()).await;
     let reply = bed.pay_out("30", "w1").await;
     let batch = reply.body["id"].as_str().unwrap();
     assert_eq!(step(&bed, batch, "finish").await, 409);
@@ -72,7 +72,7 @@ async fn unverified_withdrawal_is_rejected_after_an_hour() {
 
 #[tokio::test]
 async fn withdrawal_sent_twice_is_visible_in_the_ledger() {
-    let bed = CryptoBed::with(prompt()).await;
+    let bed = CryptoBed::with(instant_sends()).await;
     bed.set(json!({ "totp_once": false })).await;
     bed.paid_out("30", "w1").await;
     bed.paid_out("30", "w1").await;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::bed::{MARIA, WooviBed};
-use crate::bed::{money, prompt};
+use crate::bed::{instant_sends, money};
 
 #[tokio::test]
 async fn account_shows_the_balance() {
@@ -24,7 +24,7 @@ async fn account_shows_the_balance() {
 
 #[tokio::test]
 async fn statement_leads_to_the_balance() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     bed.control.set_balance(money("10.00")).unwrap();
     let e2e = bed.paid("a", 500).await;
     bed.control.set_clock_offset(60).unwrap();

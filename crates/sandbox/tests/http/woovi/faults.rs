@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::bed::{MARIA, WooviBed, payment};
 use crate::{
-    bed::{Bed, eventually, prompt},
+    bed::{Bed, eventually, instant_sends},
     receiver::Receiver,
 };
 
@@ -18,7 +18,7 @@ fn set(bed: &WooviBed, mode: FaultMode, part: Option<&str>) {
 
 #[tokio::test]
 async fn refused_request_does_no_work_at_woovi() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     let cases =
         [(FaultMode::Down, 429), (FaultMode::RateLimited, 429), (FaultMode::Error, 500), (FaultMode::Html, 200)];
     for (mode, status) in cases {
@@ -40,7 +40,7 @@ async fn refused_request_does_no_work_at_woovi() {
 
 #[tokio::test]
 async fn lost_and_lying_answers_leave_the_work_done() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     set(&bed, FaultMode::DropReply, None);
     assert!(bed.request(Method::POST, "/payment").json(&payment("p1", 1, MARIA)).send().await.is_err());
     assert_eq!(bed.payment_status("p1").await, "CREATED", "reads are answered");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::bed::{MARIA, WooviBed};
-use crate::bed::prompt;
+use crate::bed::instant_sends;
 
 fn ids<'a>(answer: &'a Value, list: &str, path: &str) -> Vec<&'a str> {
     let rows = answer[list].as_array().unwrap();
@@ -12,7 +12,7 @@ fn ids<'a>(answer: &'a Value, list: &str, path: &str) -> Vec<&'a str> {
 
 #[tokio::test]
 async fn lists_are_paged_from_the_newest() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     for number in 0..3 {
         bed.paid(&format!("c{number}"), 100).await;
         assert_eq!(bed.request_payment(&format!("p{number}"), 100, MARIA).await.status, 200);
@@ -49,7 +49,7 @@ async fn lists_are_paged_from_the_newest() {
 
 #[tokio::test]
 async fn transactions_are_filtered_by_type() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     let received = bed.paid("a", 500).await;
     bed.post("/charge/a/refund", &json!({ "correlationID": "r", "value": 50 })).await;
     bed.request_payment("p", 300, MARIA).await;

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::bed::{MARIA, WooviBed, payment};
 use crate::{
-    bed::{money, patient, prompt},
+    bed::{instant_sends, money, pending_sends},
     receiver::Receiver,
 };
 
 #[tokio::test]
 async fn payment_moves_money_only_after_approval() {
-    let bed = WooviBed::with(patient()).await;
+    let bed = WooviBed::with(pending_sends()).await;
     let before = bed.balance().await;
     let mut body = payment("p-1", 1234, MARIA);
     body["comment"] = json!("order 7");
@@ -41,7 +41,7 @@ async fn payment_moves_money_only_after_approval() {
 
 #[tokio::test]
 async fn automatic_approval_does_both_steps() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     let mut body = payment("p", 100, MARIA);
     body["autoApprove"] = json!(true);
     let answer = bed.post("/payment", &body).await;
@@ -54,7 +54,7 @@ async fn automatic_approval_does_both_steps() {
 
 #[tokio::test]
 async fn used_correlation_id_of_payment_is_refused() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     let repeated = "Já existe um pagamento com o correlationID fornecido";
     assert_eq!(bed.request_payment("p", 100, MARIA).await.status, 200);
     assert_eq!(bed.request_payment("p", 100, MARIA).await.error(), repeated);
@@ -71,7 +71,7 @@ async fn used_correlation_id_of_payment_is_refused() {
 
 #[tokio::test]
 async fn approval_above_the_balance_leaves_the_payment_created() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     bed.control.set_balance(money("1.00")).unwrap();
     let refusal = "Você não possui saldo o suficiente para realizar esse pagamento";
     let mut body = payment("p", 101, MARIA);
@@ -122,7 +122,7 @@ async fn bad_payment_is_refused() {
 
 #[tokio::test]
 async fn outcome_of_payment_is_published() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     let receiver = Receiver::start(&[]).await;
     bed.subscribe(&receiver, "OPENPIX:MOVEMENT_CONFIRMED").await;
     bed.subscribe(&receiver, "OPENPIX:MOVEMENT_FAILED").await;
@@ -155,7 +155,7 @@ async fn outcome_of_payment_is_published() {
 
 #[tokio::test]
 async fn approval_for_losing_key_is_done_without_answer() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     bed.request_payment("p", 100, "lost@sandbox.cais").await;
     let request = bed.request(Method::POST, "/payment/approve").json(&json!({ "correlationID": "p" }));
     assert!(!request.send().await.unwrap_err().is_timeout(), "the connection is closed");
@@ -164,7 +164,7 @@ async fn approval_for_losing_key_is_done_without_answer() {
 
 #[tokio::test]
 async fn returned_payment_is_published() {
-    let bed = WooviBed::with(prompt()).await;
+    let bed = WooviBed::with(instant_sends()).await;
     let receiver = Receiver::start(&[]).await;
     bed.subscribe(&receiver, "PIX_TRANSACTION_REFUND_RECEIVED_CONFIRMED").await;
     bed.request_payment("p", 100, MARIA).await;

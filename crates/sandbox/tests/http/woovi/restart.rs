@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::bed::{MARIA, WooviBed};
 use crate::{
-    bed::{eventually, kept, patient, prompt},
+    bed::{eventually, instant_sends, pending_sends, with_state_file},
     receiver::Receiver,
 };
 
@@ -46,7 +46,7 @@ fn forget_port(value: &mut Value) {
 async fn state_of_woovi_survives_kill_and_compaction() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
-    let bed = WooviBed::with(kept(&path, patient())).await;
+    let bed = WooviBed::with(with_state_file(&path, pending_sends())).await;
     let webhook = json!({ "name": "w", "url": "http://127.0.0.1:1/hook", "event": "OPENPIX:CHARGE_EXPIRED" });
     assert_eq!(bed.control(Method::PUT, "/woovi/settings", &json!({ "webhooks_paused": true })).await.status, 200);
     assert_eq!(bed.post("/webhook", &json!({ "webhook": webhook })).await.status, 200);
@@ -69,7 +69,7 @@ async fn state_of_woovi_survives_kill_and_compaction() {
     let copy = folder.path().join("copy.jsonl");
     fs::copy(&path, &copy).unwrap();
     for _ in 0..2 {
-        let again = WooviBed::with(kept(&copy, patient())).await;
+        let again = WooviBed::with(with_state_file(&copy, pending_sends())).await;
         let paused = json!({ "webhooks_paused": true });
         assert_eq!(again.control(Method::PUT, "/woovi/settings", &paused).await.status, 200);
         assert_eq!(again.credentials.app_id, bed.credentials.app_id);
@@ -92,7 +92,7 @@ async fn waiting_deliveries_are_sent_after_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
     let receiver = Receiver::start(&[]).await;
-    let bed = WooviBed::with(kept(&path, prompt())).await;
+    let bed = WooviBed::with(with_state_file(&path, instant_sends())).await;
     for event in ["OPENPIX:MOVEMENT_CONFIRMED", "OPENPIX:CHARGE_EXPIRED"] {
         bed.subscribe(&receiver, event).await;
     }
@@ -104,7 +104,7 @@ async fn waiting_deliveries_are_sent_after_restart() {
     bed.charge("a", 100).await;
     bed.sandbox.stop().await;
     assert_eq!(receiver.received().len(), 2);
-    let bed = WooviBed::with(kept(&path, prompt())).await;
+    let bed = WooviBed::with(with_state_file(&path, instant_sends())).await;
     let sent = receiver.wait_for(3).await[2].body.clone();
     assert_eq!(
         (&sent["event"], &sent["payment"]["correlationID"]),
@@ -115,7 +115,7 @@ async fn waiting_deliveries_are_sent_after_restart() {
     assert_eq!(receiver.wait_for(4).await[3].body["charge"]["correlationID"], "a");
     eventually(async || (bed.control.ledger().unwrap().woovi.webhooks.delivered == 4).then_some(())).await;
     bed.sandbox.stop().await;
-    let bed = WooviBed::with(kept(&path, prompt())).await;
+    let bed = WooviBed::with(with_state_file(&path, instant_sends())).await;
     bed.control.set_clock_offset(86_401).unwrap();
     assert_eq!(bed.get("/charge/a").await.body["charge"]["status"], "EXPIRED");
     let webhooks = bed.control.ledger().unwrap().woovi.webhooks;

@@ -10,8 +10,8 @@ mod webhooks;
 
 pub use infractions::{infraction_key, move_infraction, open_infraction, update_infraction};
 pub use payouts::{
-    abandon_payout, complete_payout, create_payout, fail_payout, move_payout, open_payout, reopen_payout, send_payout,
-    take_back, update_payout,
+    abandon_payout, complete_payout, create_payout, credit_return, fail_payout, move_payout, open_payout,
+    reopen_payout, send_payout, update_payout,
 };
 pub use refunds::{
     abandon_refund, complete_refund, fail_refund, move_refund, open_payment_refund, open_refund, send_refund,
@@ -33,7 +33,7 @@ use cais_ports::{
 };
 use jiff::{Timestamp, ToSpan as _};
 
-use super::records::{an_event, fresh, right, start};
+use super::records::{an_event, expect_ok, fresh, start};
 use crate::representation::TextRepresentation;
 
 /// The length of a lease of an idempotency record, in seconds.
@@ -80,7 +80,7 @@ pub fn transfer(transfer: Transfer) -> ChangeSet {
 /// Returns the reference to the account's idempotency record of that key.
 #[must_use]
 pub fn idempotency_ref(account: AccountId, key: &str) -> IdempotencyRef {
-    IdempotencyRef { account, key: right(IdempotencyKey::parse(key)) }
+    IdempotencyRef { account, key: expect_ok(IdempotencyKey::parse(key)) }
 }
 
 /// Returns the idempotency record of the first use of a key, for that resource, without a stored response.
@@ -152,7 +152,7 @@ pub fn confirm_payment(charge: &Charge, payment: Payment, at: Timestamp) -> Chan
 /// account becomes available after `release_delay_s` seconds. `charge` must have the stored version.
 #[must_use]
 pub fn credit_payment(charge: &Charge, payment: Payment, release_delay_s: u32, at: Timestamp) -> ChangeSet {
-    let credit = right(charge.clone().credit(payment, release_delay_s, at));
+    let credit = expect_ok(charge.clone().credit(payment, release_delay_s, at));
     let Credit { charge: paid, payment, release, transfers, event, unexpected } = credit;
     let end_to_end_id = payment.payment.end_to_end_id.clone();
     let now = paid.as_ref().unwrap_or(charge);

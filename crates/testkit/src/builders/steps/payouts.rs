@@ -9,7 +9,7 @@ use cais_ports::{
 use jiff::Timestamp;
 
 use super::super::money_out::a_recipient;
-use super::super::records::right;
+use super::super::records::expect_ok;
 use super::{event_of, new_idempotency_record, write};
 use crate::representation::TextRepresentation;
 
@@ -55,19 +55,19 @@ pub fn move_payout(step: PayoutStep, at: Timestamp) -> ChangeSet {
 /// Returns the change set that records the payout as sent, with an open outcome.
 #[must_use]
 pub fn send_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
-    move_payout(right(payout.clone().send(None, Recipient::default(), at)), at)
+    move_payout(expect_ok(payout.clone().send(None, Recipient::default(), at)), at)
 }
 
 /// Returns the change set that completes the payout with that Pix.
 #[must_use]
 pub fn complete_payout(payout: &Payout, end_to_end_id: EndToEndId, at: Timestamp) -> ChangeSet {
-    move_payout(right(payout.clone().complete(end_to_end_id, a_recipient(), at)), at)
+    move_payout(expect_ok(payout.clone().complete(end_to_end_id, a_recipient(), at)), at)
 }
 
 /// Returns the change set that fails the payout.
 #[must_use]
 pub fn fail_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
-    move_payout(right(payout.clone().fail("the key has no owner".to_owned(), at)), at)
+    move_payout(expect_ok(payout.clone().fail("the key has no owner".to_owned(), at)), at)
 }
 
 /// Returns the change set that abandons the payout because the acquirer certainly did not accept it. The external id of
@@ -75,7 +75,7 @@ pub fn fail_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
 #[must_use]
 pub fn abandon_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     let unreserve = external_id(payout).into_iter().collect();
-    ChangeSet { unreserve, ..move_payout(right(payout.clone().abandon(at)), at) }
+    ChangeSet { unreserve, ..move_payout(expect_ok(payout.clone().abandon(at)), at) }
 }
 
 /// Returns the change set that reopens an abandoned payout and reserves its external id again.
@@ -83,13 +83,13 @@ pub fn abandon_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
 pub fn reopen_payout(payout: &Payout, at: Timestamp) -> ChangeSet {
     let reserve = external_id(payout).map(|key| reserve(payout, key)).into_iter().collect();
     let acquirer = payout.state.acquirer().clone();
-    ChangeSet { reserve, ..move_payout(right(payout.clone().reopen(acquirer)), at) }
+    ChangeSet { reserve, ..move_payout(expect_ok(payout.clone().reopen(acquirer)), at) }
 }
 
 /// Returns the change set that credits a return of that many centavos of the payout.
 #[must_use]
-pub fn take_back(payout: &Payout, centavos: i64, return_id: ReturnId, at: Timestamp) -> ChangeSet {
-    let step = right(payout.clone().take_back(Money::from_centavos(centavos), at));
+pub fn credit_return(payout: &Payout, centavos: i64, return_id: ReturnId, at: Timestamp) -> ChangeSet {
+    let step = expect_ok(payout.clone().credit_return(Money::from_centavos(centavos), at));
     ChangeSet { reserve: vec![reserve(payout, ReservationKey::ReturnId(return_id))], ..move_payout(step, at) }
 }
 

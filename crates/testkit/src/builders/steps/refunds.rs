@@ -7,7 +7,7 @@ use cais_domain::refund::{NewRefund, Refund, RefundChange, RefundStep, Refundabl
 use cais_ports::{ChangeSet, Reservation, ReservationKey, ResourceRenderer as _, Write};
 use jiff::Timestamp;
 
-use super::super::records::{main_acquirer, right};
+use super::super::records::{expect_ok, main_acquirer};
 use super::{charge_event_of, event_of, write};
 use crate::representation::TextRepresentation;
 
@@ -15,7 +15,7 @@ use crate::representation::TextRepresentation;
 /// stored version.
 #[must_use]
 pub fn open_refund(charge: &Charge, request: &NewRefund, at: Timestamp) -> ChangeSet {
-    begin_refund(charge, request, right(Refund::open(charge.clone(), request.clone(), main_acquirer(), at)), at)
+    begin_refund(charge, request, expect_ok(Refund::open(charge.clone(), request.clone(), main_acquirer(), at)), at)
 }
 
 /// Returns commit 1 of a refund of one payment of the charge. The payment must have no infraction.
@@ -27,7 +27,12 @@ pub fn open_payment_refund(
     at: Timestamp,
 ) -> ChangeSet {
     let refundable = Refundable { payment, infractions: &[] };
-    begin_refund(charge, request, right(Refund::open_of_payment(charge.clone(), request.clone(), refundable, at)), at)
+    begin_refund(
+        charge,
+        request,
+        expect_ok(Refund::open_of_payment(charge.clone(), request.clone(), refundable, at)),
+        at,
+    )
 }
 
 fn begin_refund(charge: &Charge, request: &NewRefund, step: RefundStep, at: Timestamp) -> ChangeSet {
@@ -37,7 +42,7 @@ fn begin_refund(charge: &Charge, request: &NewRefund, step: RefundStep, at: Time
         account: charge.account,
         owner: request.id.to_string(),
     });
-    ChangeSet { reserve: reserve.into_iter().collect(), ..follow(step, Write::insert, at) }
+    ChangeSet { reserve: reserve.into_iter().collect(), ..change_set_of(step, Write::insert, at) }
 }
 
 /// Returns the change set that updates the stored refund without a change of its charge. `refund` must have the stored
@@ -50,10 +55,10 @@ pub fn update_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
 /// Returns the change set that stores the effects of a step. A step that was taken before has no effects.
 #[must_use]
 pub fn move_refund(step: RefundStep, at: Timestamp) -> ChangeSet {
-    follow(step, Write::update, at)
+    change_set_of(step, Write::update, at)
 }
 
-fn follow(step: RefundStep, write: impl FnOnce(Refund) -> Write, at: Timestamp) -> ChangeSet {
+fn change_set_of(step: RefundStep, write: impl FnOnce(Refund) -> Write, at: Timestamp) -> ChangeSet {
     let RefundStep::Taken(change) = step else {
         return ChangeSet::new(at);
     };
@@ -73,19 +78,19 @@ fn follow(step: RefundStep, write: impl FnOnce(Refund) -> Write, at: Timestamp) 
 /// Returns the change set that records the refund as sent, with an open outcome.
 #[must_use]
 pub fn send_refund(refund: &Refund, at: Timestamp) -> ChangeSet {
-    move_refund(right(refund.clone().send(None, at)), at)
+    move_refund(expect_ok(refund.clone().send(None, at)), at)
 }
 
 /// Returns the change set that completes the refund with that return id.
 #[must_use]
 pub fn complete_refund(refund: &Refund, charge: &Charge, return_id: ReturnId, at: Timestamp) -> ChangeSet {
-    move_refund(right(refund.clone().complete(charge.clone(), Some(return_id), at)), at)
+    move_refund(expect_ok(refund.clone().complete(charge.clone(), Some(return_id), at)), at)
 }
 
 /// Returns the change set that fails the refund.
 #[must_use]
 pub fn fail_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet {
-    move_refund(right(refund.clone().fail(charge.clone(), "the payer's account is closed".to_owned(), at)), at)
+    move_refund(expect_ok(refund.clone().fail(charge.clone(), "the payer's account is closed".to_owned(), at)), at)
 }
 
 /// Returns the change set that abandons the refund because the acquirer certainly did not accept it. The external id of
@@ -94,6 +99,6 @@ pub fn fail_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet
 pub fn abandon_refund(refund: &Refund, charge: &Charge, at: Timestamp) -> ChangeSet {
     let external_id = refund.external_id.clone();
     let unreserve = external_id.map(|external_id| ReservationKey::RefundExternalId(refund.account, external_id));
-    let step = right(refund.clone().abandon(charge.clone(), at));
+    let step = expect_ok(refund.clone().abandon(charge.clone(), at));
     ChangeSet { unreserve: unreserve.into_iter().collect(), ..move_refund(step, at) }
 }

@@ -1,13 +1,13 @@
 //! Infractions and endpoints of the workload: reports of acquirers in any order, and concurrent changes by merchants.
 
 use cais_domain::event::EventType;
-use cais_domain::infraction::{Disputed, Infraction, NewInfraction};
+use cais_domain::infraction::{DisputeReport, Disputed, Infraction};
 use cais_domain::merchant::webhook::{EndpointChange, Subscription};
 use cais_domain::money::Money;
 use cais_ports::{ChangeSet, InfractionQueries as _};
 
 use super::Workload;
-use crate::builders::{a_defense, new_infraction, steps, subscribed};
+use crate::builders::{a_defense, dispute_report, steps, subscribed};
 use crate::contract::harness::after_s;
 
 impl Workload {
@@ -22,9 +22,9 @@ impl Workload {
         let pix = &payment.payment.end_to_end_id;
         let infractions = self.model.list_infractions_of_pix(payment.account, pix).await.unwrap();
         let upstream_id = format!("{}-{}", payment.account, self.random.below(40));
-        let asked = NewInfraction { upstream_id, ..new_infraction(self.random.one_of(&[1, 300, 900, 5_000])) };
+        let report = DisputeReport { upstream_id, ..dispute_report(self.random.one_of(&[1, 300, 900, 5_000])) };
         let disputed = Disputed { payment: &payment, charge: &charge, infractions: &infractions };
-        Some(steps::open_infraction(&asked, disputed, after_s(12)))
+        Some(steps::open_infraction(&report, disputed, after_s(12)))
     }
 
     /// Returns a random step of a stored infraction; `None` if none is stored, or if the step is not permitted.
@@ -67,18 +67,18 @@ impl Workload {
         if self.random.below(6) == 0 {
             endpoint.version -= 1;
         }
-        let wishes = [
+        let changes = [
             EndpointChange { active: Some(false), ..EndpointChange::default() },
             EndpointChange { active: Some(true), ..EndpointChange::default() },
             EndpointChange { subscription: Some(Subscription::All), ..EndpointChange::default() },
             EndpointChange { subscription: Some(subscribed(&[EventType::PayoutFailed])), ..EndpointChange::default() },
         ];
-        let wish = self.random.one_of(&wishes);
-        steps::move_endpoint(endpoint.change(wish).unwrap(), after_s(14))
+        let change = self.random.one_of(&changes);
+        steps::move_endpoint(endpoint.change(change).unwrap(), after_s(14))
     }
 }
 
 /// Returns the acquirer's report of a stored infraction, with another amount.
-fn with_amount(infraction: &Infraction, amount: Money) -> NewInfraction {
-    NewInfraction { upstream_id: infraction.upstream_id.clone(), amount, ..new_infraction(1) }
+fn with_amount(infraction: &Infraction, amount: Money) -> DisputeReport {
+    DisputeReport { upstream_id: infraction.upstream_id.clone(), amount, ..dispute_report(1) }
 }

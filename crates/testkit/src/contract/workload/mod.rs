@@ -93,15 +93,17 @@ impl Workload {
         for account in &accounts {
             let open = steps::open_account(account);
             model.commit(open.clone()).await.unwrap();
-            h.good(open).await;
+            h.commit_ok(open).await;
         }
         let accounts = accounts.map(|account| account.id);
         for account in accounts {
-            for (slot, wish) in [Subscription::All, subscribed(&[EventType::ChargePaid])].into_iter().enumerate() {
+            for (slot, subscription) in
+                [Subscription::All, subscribed(&[EventType::ChargePaid])].into_iter().enumerate()
+            {
                 let slot = u8::try_from(slot).unwrap();
-                let open = steps::open_endpoint(&Endpoint { subscription: wish, ..an_endpoint(account, slot) });
+                let open = steps::open_endpoint(&Endpoint { subscription, ..an_endpoint(account, slot) });
                 model.commit(open.clone()).await.unwrap();
-                h.good(open).await;
+                h.commit_ok(open).await;
             }
         }
         let key = |key: u64| steps::idempotency_ref(accounts[0], &format!("workload-{seed}-{key}"));

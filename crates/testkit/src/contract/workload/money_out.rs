@@ -43,18 +43,18 @@ impl Workload {
             5 => taken.fail("the key has no owner".to_owned(), at),
             6 => return taken.abandon(at).is_ok().then(|| steps::abandon_payout(&payout, at)),
             7 => return taken.reopen(main_acquirer()).is_ok().then(|| steps::reopen_payout(&payout, at)),
-            _ => return self.take_back(&payout),
+            _ => return self.credit_return(&payout),
         };
         Some(steps::move_payout(step.ok()?, at))
     }
 
     /// Returns the change set that credits a returned part of the payout, possibly with a return id that was used before.
-    fn take_back(&mut self, payout: &Payout) -> Option<ChangeSet> {
+    fn credit_return(&mut self, payout: &Payout) -> Option<ChangeSet> {
         let at = after_s(9);
         let whole = payout.terms.amount.centavos();
         let centavos = self.random.one_of(&[whole, 1, 100]);
         let key = ReservationKey::ReturnId(self.random.one_of(&self.returns));
-        let step = payout.clone().take_back(Money::from_centavos(centavos), at).ok()?;
+        let step = payout.clone().credit_return(Money::from_centavos(centavos), at).ok()?;
         let PayoutStep::Taken { .. } = &step else { return None };
         let reserve = vec![Reservation { key, account: payout.account, owner: payout.id.to_string() }];
         Some(ChangeSet { reserve, ..steps::move_payout(step, at) })
@@ -65,11 +65,11 @@ impl Workload {
     pub(super) async fn refund(&mut self) -> Option<ChangeSet> {
         let charge = self.a_known_charge().await?;
         let centavos = self.random.one_of(&[None, Some(1), Some(250), Some(1_000)]);
-        let asked = NewRefund { external_id: Some(self.name()), ..new_refund(centavos) };
-        let opens = Refund::open(charge.clone(), asked.clone(), main_acquirer(), after_s(10));
+        let requested = NewRefund { external_id: Some(self.name()), ..new_refund(centavos) };
+        let opens = Refund::open(charge.clone(), requested.clone(), main_acquirer(), after_s(10));
         let RefundStep::Taken(_) = opens.ok()? else { return None };
-        self.refunds.push((charge.account, asked.id));
-        Some(steps::open_refund(&charge, &asked, after_s(10)))
+        self.refunds.push((charge.account, requested.id));
+        Some(steps::open_refund(&charge, &requested, after_s(10)))
     }
 
     /// Returns a random step of a random refund; `None` if the refund is not stored, or does not permit the step.

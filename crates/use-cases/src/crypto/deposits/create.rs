@@ -14,7 +14,7 @@ use cais_domain::money::Money;
 use cais_domain::text::Text;
 use cais_ports::{ChangeSet, Reservation, ReservationKey, Write};
 
-use crate::crypto::quotes::{self, PriceRefusal, QuoteRefusal, TakenQuote};
+use crate::crypto::quotes::{self, PriceRefusal, QuoteRefusal, UsedQuote};
 use crate::crypto::{CryptoSources, CryptoUnavailable};
 use crate::ports::Ports;
 use crate::response::Response;
@@ -82,8 +82,8 @@ pub type CreateDepositError = CreateError<DepositRefusal>;
 ///
 /// # Errors
 /// [`CreateDepositError`]. The checks, in this order: whether the idempotency key was used before, the account's
-/// permissions, the postback, the limit, the quote, the minimum, whether the external id is in use, and whether the
-/// processor is available.
+/// permissions, whether a processor is configured, the postback, the limit, the quote, the minimum, whether the
+/// external id is in use, and whether the processor accepts the order.
 pub async fn create(ports: &Ports, command: CreateDeposit) -> Result<Response, CreateDepositError> {
     upstream_order::create(ports, &command).await
 }
@@ -95,15 +95,15 @@ impl NewDeposit {
         ports: &Ports,
         account: &Account,
         id: CryptoDepositId,
-    ) -> Result<TakenQuote, CreateDepositError> {
+    ) -> Result<UsedQuote, CreateDepositError> {
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let terms = QuotedTerms { side: Side::Deposit, currency: self.currency, amount: self.amount };
         let order = (self.quote, id.to_string());
-        let taken = quotes::take(ports, crypto, account, terms, order).await?;
+        let used = quotes::use_for_order(ports, crypto, account, terms, order).await?;
         if self.quote.is_some() {
-            check_minimum(crypto, &taken.quote).await?;
+            check_minimum(crypto, &used.quote).await?;
         }
-        Ok(taken)
+        Ok(used)
     }
 
     /// Checks the account's permission, the processor, the postback and the limit. Returns the resolved postback;
@@ -157,7 +157,7 @@ impl CreateTerms for NewDeposit {
     async fn open(&self, ports: &Ports, account: &Account) -> Result<Opened<Deposit>, CreateDepositError> {
         let id = CryptoDepositId::new(ports.ids.next_uuid());
         let postback = self.check(ports, account).await?;
-        let TakenQuote { quote, write } = self.price(ports, account, id).await?;
+        let UsedQuote { quote, write } = self.price(ports, account, id).await?;
         let crypto = ports.crypto.as_ref().ok_or(CreateError::AcquirerUnavailable)?;
         let processor = crypto.processor.name().clone();
         let terms = DepositTerms {
@@ -187,7 +187,7 @@ impl CreateTerms for NewDeposit {
         abandoned: Deposit,
     ) -> Result<Option<Opened<Deposit>>, CreateDepositError> {
         self.check(ports, account).await?;
-        let TakenQuote { quote, write } = self.price(ports, account, abandoned.id).await?;
+        let UsedQuote { quote, write } = self.price(ports, account, abandoned.id).await?;
         let (DepositStep::Taken { deposit, .. } | DepositStep::AlreadyTaken(deposit)) =
             abandoned.reopen(DepositPrice::of(&quote)).map_err(StoreError::from)?;
         let mut change = ChangeSet::new(ports.clock.now());

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, StoredRecord as _, send_begun};
+use crate::upstream_order::{CreationState, KeyedResource, StoredRecord as _, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
 /// The payment period: the time from the request of the address until the deposit expires. The rate is valid for the
@@ -25,23 +25,23 @@ const RESUME_WITHIN: SignedDuration = SignedDuration::from_mins(2);
 #[derive(Debug)]
 pub(crate) struct Issuing {
     result: UpstreamResult<UpstreamDeposit>,
-    asked_at: Timestamp,
+    requested_at: Timestamp,
 }
 
 impl KeyedResource for Deposit {
     type Reply = Issuing;
 
-    fn standing(&self) -> Standing {
+    fn creation_state(&self) -> CreationState {
         match self.state.status() {
-            DepositStatus::Creating => Standing::Creating,
-            DepositStatus::Abandoned => Standing::Abandoned,
+            DepositStatus::Creating => CreationState::Creating,
+            DepositStatus::Abandoned => CreationState::Abandoned,
             DepositStatus::Pending
             | DepositStatus::Confirming
             | DepositStatus::Completed
             | DepositStatus::Underpaid
             | DepositStatus::Expired
             | DepositStatus::Failed
-            | DepositStatus::Refunded => Standing::Visible,
+            | DepositStatus::Refunded => CreationState::Visible,
         }
     }
 
@@ -66,11 +66,11 @@ impl KeyedResource for Deposit {
     }
 
     async fn send_upstream(&self, ports: &Ports, earlier: EarlierRequests, until: Timestamp) -> Issuing {
-        let asked_at = ports.clock.now();
+        let requested_at = ports.clock.now();
         let result = match earlier {
             EarlierRequests::None => send_begun(ports, self, earlier, until).await,
             EarlierRequests::InFlight | EarlierRequests::Unknown | EarlierRequests::Shown => {
-                match price_holds(ports, self, asked_at).await {
+                match price_holds(ports, self, requested_at).await {
                     Ok(true) => send_begun(ports, self, earlier, until).await,
                     Ok(false) => {
                         tracing::warn!(deposit = %self.id, "creation of a deposit not finished while its rate was valid; the deposit is abandoned");
@@ -80,19 +80,19 @@ impl KeyedResource for Deposit {
                 }
             }
         };
-        Issuing { result, asked_at }
+        Issuing { result, requested_at }
     }
 
     /// If the processor refuses or does not accept the request, the deposit is abandoned. An earlier request may have
     /// created an address, but no payer has seen that address.
     async fn settle(self, _: &Ports, reply: &Issuing, now: Timestamp) -> Result<Option<(Self, ChangeSet)>, StoreError> {
         let mut change = ChangeSet::new(now);
-        if self.standing() == Standing::Visible {
+        if self.creation_state() == CreationState::Visible {
             return Ok(Some((self, change)));
         }
         let step = match &reply.result {
             UpstreamResult::Known(record) => {
-                let issued = issued(record, reply.asked_at)?;
+                let issued = issued(record, reply.requested_at)?;
                 let key = ReservationKey::crypto_payment(&self.processor, &issued.payment);
                 change.reserve.push(Reservation { key, account: self.account, owner: self.id.to_string() });
                 self.issue(issued, now)?
@@ -112,7 +112,7 @@ impl KeyedResource for Deposit {
 }
 
 /// Returns the data that the payer needs.
-fn issued(record: &UpstreamDeposit, asked_at: Timestamp) -> Result<Issued, StoreError> {
+fn issued(record: &UpstreamDeposit, requested_at: Timestamp) -> Result<Issued, StoreError> {
     let address = record
         .address
         .as_ref()
@@ -121,7 +121,7 @@ fn issued(record: &UpstreamDeposit, asked_at: Timestamp) -> Result<Issued, Store
         payment: record.id.clone(),
         address: address.as_str().to_owned(),
         extra_id: record.extra_id.clone(),
-        expires_at: asked_at.saturating_add(PAYMENT_PERIOD).unwrap_or(Timestamp::MAX),
+        expires_at: requested_at.saturating_add(PAYMENT_PERIOD).unwrap_or(Timestamp::MAX),
     })
 }
 

@@ -19,7 +19,7 @@ use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 /// prices are read, which may take 3 s of them.
 const SEND_BUDGET: Duration = Duration::from_secs(4);
 /// The time for a look-up within the same 10 s.
-const LOOK_BUDGET: Duration = Duration::from_secs(2);
+const LOOK_UP_BUDGET: Duration = Duration::from_secs(2);
 
 /// A repeated request creates a second address at the processor. Payers see only one address: the one that the second
 /// commit of the creation stores.
@@ -43,7 +43,7 @@ impl UpstreamOrder for Deposit {
     /// A record with another amount was created at an earlier price. No payer has seen its address, so it counts as
     /// absent.
     async fn look_up(&self, _: &Ports, processor: &Self::Upstream) -> Evidence<UpstreamDeposit> {
-        match processor.find_deposit(self.id, LOOK_BUDGET).await {
+        match processor.find_deposit(self.id, LOOK_UP_BUDGET).await {
             Ok(Some(record)) if self.agrees(&record) => Evidence::Found(record),
             Ok(Some(_) | None) => Evidence::Absent,
             Err(error) => Evidence::Unreadable(error.to_string()),
@@ -71,7 +71,7 @@ impl UpstreamOrder for Deposit {
     }
 
     fn sent(&self) -> Option<Sent> {
-        self.due_at.map(|_| Sent { at: self.created_at, arrives_within: RESEND_AFTER, is_shown: true })
+        self.due_at.map(|_| Sent { recorded_at: self.created_at, arrives_within: RESEND_AFTER, is_shown: true })
     }
 
     fn due_at(&self) -> Option<Timestamp> {
@@ -79,7 +79,7 @@ impl UpstreamOrder for Deposit {
     }
 
     fn postponed(self, now: Timestamp) -> Self {
-        self.asked(now)
+        self.schedule_next_poll(now)
     }
 
     fn is_overdue(&self, now: Timestamp) -> bool {

@@ -7,7 +7,7 @@ use cais_domain::crypto::deposit::{Deposit, DepositPayment, DepositStep, Payment
 use cais_domain::crypto::{ProcessorId, Rate};
 pub use cais_domain::review_decision::PaymentDecision;
 use cais_domain::text::Text;
-use cais_ports::{AcquirerError, ChangeSet, Operator, QueryError, UpstreamDepositStatus, Write};
+use cais_ports::{AcquirerError, Actor, ChangeSet, QueryError, UpstreamDepositStatus, Write};
 use jiff::Timestamp;
 
 use super::sync::{event, find};
@@ -77,7 +77,7 @@ pub async fn preview_at_rate(
 /// [`ResolvePaymentError`].
 pub async fn resolve_payment(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     (processor, id): (&AcquirerName, &ProcessorId),
     (decision, note): (PaymentDecision, &Text),
 ) -> Result<DepositPayment, ResolvePaymentError> {
@@ -98,7 +98,7 @@ pub async fn resolve_payment(
 /// [`ResolvePaymentError`].
 pub(crate) async fn prepare(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     (processor, id, seen): (&AcquirerName, &ProcessorId, Option<i64>),
     (decision, note): (PaymentDecision, &Text),
 ) -> Result<(DepositPayment, ChangeSet), ResolvePaymentError> {

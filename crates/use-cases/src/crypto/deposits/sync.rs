@@ -149,8 +149,9 @@ async fn judge(
         Confirmed, Confirming, Expired, Failed, Finished, PartiallyPaid, Refunded, Sending, Unknown, Waiting,
     };
     let is_later = deposit.state.issued().is_some_and(|issued| issued.payment != record.id);
-    let went_back = matches!(record.status, Refunded | Failed) || (record.status == Expired && is_later);
-    if went_back && find(ports, deposit, &record.id).await?.is_some_and(|known| known.gross.is_positive()) {
+    let has_ended_without_coins = matches!(record.status, Refunded | Failed) || (record.status == Expired && is_later);
+    if has_ended_without_coins && find(ports, deposit, &record.id).await?.is_some_and(|known| known.gross.is_positive())
+    {
         contradicted(
             deposit,
             record,
@@ -298,7 +299,7 @@ fn follow(deposit: &Deposit, record: &UpstreamDeposit, now: Timestamp) -> Option
         {
             deposit.clone().expire(now)
         }
-        (Theirs::Confirming, Ours::Pending) => deposit.clone().see(tx_hash, now),
+        (Theirs::Confirming, Ours::Pending) => deposit.clone().start_confirming(tx_hash, now),
         (Theirs::Confirmed | Theirs::Sending, Ours::Pending | Ours::Confirming) => {
             deposit.clone().confirm(tx_hash, now)
         }

@@ -14,7 +14,7 @@ use cais_domain::text::Text;
 use cais_ports::{ChangeSet, Write};
 use futures_util::future::join;
 
-use crate::crypto::quotes::{self, PriceRefusal, TakenQuote};
+use crate::crypto::quotes::{self, PriceRefusal, UsedQuote};
 use crate::ports::Ports;
 use crate::response::Response;
 use crate::store_error::StoreError;
@@ -72,10 +72,12 @@ pub type CreateWithdrawalError = CreateError<WithdrawalRefusal>;
 /// [`CreateWithdrawalError`]. The order of checks is:
 ///
 /// 1. whether the idempotency key was used before;
-/// 2. the account's permissions and its limit;
-/// 3. the quote, the minimum and the address;
-/// 4. the external id and the balance;
-/// 5. whether the processor accepts the order.
+/// 2. the account's permissions;
+/// 3. whether a processor is configured;
+/// 4. the account's limit;
+/// 5. the quote, the minimum and the address;
+/// 6. the external id and the balance;
+/// 7. whether the processor accepts the order.
 pub async fn create(ports: &Ports, command: CreateWithdrawal) -> Result<Response, CreateWithdrawalError> {
     upstream_order::create(ports, &command).await
 }
@@ -98,9 +100,9 @@ impl NewWithdrawal {
         let accepts = crypto.processor.accepts_address(&self.address, ADDRESS_BUDGET);
         let NewWithdrawal { amount, address, .. } = self;
         let terms = QuotedTerms { side: Side::Withdrawal, currency: address.currency(), amount: *amount };
-        let taken = quotes::take(ports, crypto, account, terms, (self.quote, id.to_string()));
-        let (taken, accepted) = join(taken, accepts).await;
-        let TakenQuote { quote, write } = taken?;
+        let used = quotes::use_for_order(ports, crypto, account, terms, (self.quote, id.to_string()));
+        let (used, accepted) = join(used, accepts).await;
+        let UsedQuote { quote, write } = used?;
         let price = WithdrawalPrice::of(&quote).map_err(|error| StoreError::Internal(error.to_string()))?;
         match accepted {
             Ok(true) => Ok((price, write)),

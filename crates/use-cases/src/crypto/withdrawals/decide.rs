@@ -19,7 +19,7 @@ pub(super) fn decide(
     reply: &UpstreamResult<UpstreamWithdrawal>,
     now: Timestamp,
 ) -> Result<Steps, WithdrawalError> {
-    let step = withdrawal.standing().step(reply);
+    let step = withdrawal.creation_state().step(reply);
     let steps = Steps::none(withdrawal);
     match step {
         NextStep::Apply(upstream) => judge(steps, upstream, now),

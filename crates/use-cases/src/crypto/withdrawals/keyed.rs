@@ -12,17 +12,19 @@ use super::decide::decide;
 use super::sync::verify;
 use crate::ports::Ports;
 use crate::store_error::StoreError;
-use crate::upstream_order::{KeyedResource, Standing, send_begun};
+use crate::upstream_order::{CreationState, KeyedResource, send_begun};
 use crate::upstream_result::{EarlierRequests, UpstreamResult};
 
 impl KeyedResource for Withdrawal {
     type Reply = UpstreamResult<UpstreamWithdrawal>;
 
-    fn standing(&self) -> Standing {
+    fn creation_state(&self) -> CreationState {
         match self.state.status() {
-            WithdrawalStatus::Pending => Standing::Creating,
-            WithdrawalStatus::Abandoned => Standing::Abandoned,
-            WithdrawalStatus::Processing | WithdrawalStatus::Completed | WithdrawalStatus::Failed => Standing::Visible,
+            WithdrawalStatus::Pending => CreationState::Creating,
+            WithdrawalStatus::Abandoned => CreationState::Abandoned,
+            WithdrawalStatus::Processing | WithdrawalStatus::Completed | WithdrawalStatus::Failed => {
+                CreationState::Visible
+            }
         }
     }
 

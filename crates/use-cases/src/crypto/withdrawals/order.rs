@@ -19,7 +19,7 @@ use crate::work::{RESEND_AFTER, UNPROVEN_AFTER};
 /// The read of the prices before it may take 3 s.
 const SEND_BUDGET: Duration = Duration::from_secs(4);
 /// The time for a look-up within the same 10 s, for example after a lost reply.
-const LOOK_BUDGET: Duration = Duration::from_secs(2);
+const LOOK_UP_BUDGET: Duration = Duration::from_secs(2);
 
 impl UpstreamOrder for Withdrawal {
     type Record = UpstreamWithdrawal;
@@ -48,7 +48,7 @@ impl UpstreamOrder for Withdrawal {
     }
 
     async fn look_up(&self, _: &Ports, processor: &Self::Upstream) -> Evidence<UpstreamWithdrawal> {
-        match processor.find_withdrawal(self.id, LOOK_BUDGET).await {
+        match processor.find_withdrawal(self.id, LOOK_UP_BUDGET).await {
             Ok(found) => checked(self, found),
             Err(error) => Evidence::Unreadable(error.to_string()),
         }
@@ -97,7 +97,7 @@ impl UpstreamOrder for Withdrawal {
 
     fn sent(&self) -> Option<Sent> {
         let WithdrawalState::Processing { sent, .. } = &self.state else { return None };
-        Some(Sent { at: sent.at, arrives_within: RESEND_AFTER, is_shown: sent.batch.is_some() })
+        Some(Sent { recorded_at: sent.recorded_at, arrives_within: RESEND_AFTER, is_shown: sent.batch.is_some() })
     }
 
     fn due_at(&self) -> Option<Timestamp> {
@@ -105,7 +105,7 @@ impl UpstreamOrder for Withdrawal {
     }
 
     fn postponed(self, now: Timestamp) -> Self {
-        self.asked(now)
+        self.schedule_next_poll(now)
     }
 
     fn is_overdue(&self, now: Timestamp) -> bool {

@@ -7,7 +7,7 @@ use cais_domain::crypto::withdrawal::{Withdrawal, WithdrawalStatus};
 use cais_domain::ids::CryptoWithdrawalId;
 pub use cais_domain::review_decision::WithdrawalDecision as Decision;
 use cais_domain::text::Text;
-use cais_ports::{AcquirerError, ChangeSet, Operator, QueryError, UpstreamWithdrawal, UpstreamWithdrawalStatus};
+use cais_ports::{AcquirerError, Actor, ChangeSet, QueryError, UpstreamWithdrawal, UpstreamWithdrawalStatus};
 use jiff::Timestamp;
 
 use super::changes::Steps;
@@ -72,7 +72,7 @@ pub async fn list(ports: &Ports) -> Result<Vec<Withdrawal>, QueryError> {
 /// [`ResolveError`]. If the processor's record contradicts the decision, the decision is refused.
 pub async fn resolve(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     id: CryptoWithdrawalId,
     (decision, note): (&Decision, &Text),
     missing: MissingRecord,
@@ -93,7 +93,7 @@ pub async fn resolve(
 /// [`ResolveError`].
 pub(crate) async fn prepare(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     id: CryptoWithdrawalId,
     (decision, note): (&Decision, &Text),
     missing: MissingRecord,
@@ -108,7 +108,7 @@ pub(crate) async fn prepare(
     if !may_decide {
         return Err(ResolveError::NotMarked(before.state.status()));
     }
-    let without_record = match (unread(ports, &before, decision).await?, missing) {
+    let without_record = match (missing_record(ports, &before, decision).await?, missing) {
         (None, _) if !is_marked => return Err(ResolveError::NotMarked(before.state.status())),
         (None, _) => false,
         (Some(reason), MissingRecord::Refused) => return Err(reason),
@@ -137,7 +137,7 @@ pub(crate) async fn prepare(
 ///
 /// # Errors
 /// [`ResolveError::Shown`] if the record contradicts the decision.
-async fn unread(
+async fn missing_record(
     ports: &Ports,
     withdrawal: &Withdrawal,
     decision: &Decision,

@@ -133,7 +133,7 @@ pub(super) async fn mark_absent(ports: &Ports, withdrawal: Withdrawal) -> Result
     if marked == withdrawal {
         return Ok(withdrawal);
     }
-    match commit_update(ports, marked.asked(now)).await {
+    match commit_update(ports, marked.schedule_next_poll(now)).await {
         Ok(marked) => Ok(marked),
         // Another process has changed the withdrawal. The next poll reads the processor again.
         Err(CommitError::Stale) => withdrawal.reread(ports).await,

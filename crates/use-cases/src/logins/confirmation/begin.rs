@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::logins::{LoginError, Logins, Visitor};
 
 /// The time in which the second step must follow.
-const LASTS: SignedDuration = SignedDuration::from_mins(10);
+const VALIDITY: SignedDuration = SignedDuration::from_mins(10);
 
 /// Stores the action. [`super::confirm::confirm`] executes it in the same session.
 ///
@@ -55,7 +55,7 @@ pub async fn begin(logins: &Logins, visitor: &Visitor, action: PendingAction) ->
         session: visitor.session.id,
         action,
         created_at: now,
-        expires_at: now.saturating_add(LASTS).unwrap_or(Timestamp::MAX),
+        expires_at: now.saturating_add(VALIDITY).unwrap_or(Timestamp::MAX),
         state: ConfirmationState::Open,
         wrong_codes: 0,
         version: 0,

@@ -103,7 +103,7 @@ pub async fn confirm(
         }
         match ports.store.commit(change).await {
             Ok(_) => {
-                logins.throttle.forgive(&user);
+                logins.throttle.restore(&user);
                 if let Confirmed::InfractionResolved(resolved) = &confirmed {
                     resolved.alert();
                 }
@@ -127,7 +127,7 @@ async fn carry_out(
     recovery: &mut Vec<SecretHash>,
 ) -> Result<(Confirmed, ChangeSet), LoginError> {
     let ports = &logins.ports;
-    let operator = visitor.operator(browser);
+    let operator = visitor.actor(browser);
     let own_account = || visitor.user.role.account().ok_or(LoginError::Over);
     match &confirmation.action {
         PendingAction::CreateKey { name, scopes, expires_in_days, allowed_addresses } => {
@@ -171,13 +171,14 @@ async fn carry_out(
         PendingAction::MoveEndpoint { endpoint, url, subscription, description } => {
             let account = writer(ports, visitor).await?.id;
             let found = ports.queries.find_endpoint(account, *endpoint).await?.ok_or(LoginError::Over)?;
-            let asked = EndpointChange {
+            let requested = EndpointChange {
                 url: Some(url.clone()),
                 subscription: Some(subscription.clone()),
                 description: Some(description.clone()),
                 active: None,
             };
-            let moved = move_endpoint::prepare(ports, Some(&operator), &found, asked).map_err(|_| LoginError::Over)?;
+            let moved =
+                move_endpoint::prepare(ports, Some(&operator), &found, requested).map_err(|_| LoginError::Over)?;
             Ok((
                 Confirmed::EndpointMoved(*endpoint),
                 moved.map_or_else(|| ChangeSet::new(ports.clock.now()), |(_, change)| change),

@@ -3,7 +3,7 @@
 
 use cais_domain::review_decision::ReviewDecision;
 use cais_domain::text::Text;
-use cais_ports::{ChangeSet, Operator};
+use cais_ports::{Actor, ChangeSet};
 
 use super::confirm::Confirmed;
 use crate::Ports;
@@ -28,7 +28,7 @@ pub enum DecisionError {
 /// Checks the decision. Returns its result, and the changes to commit, which contain a row of the audit log.
 pub(super) async fn prepare(
     ports: &Ports,
-    operator: &Operator,
+    operator: &Actor,
     decision: &ReviewDecision,
     note: &Text,
 ) -> Result<(Confirmed, ChangeSet), DecisionError> {

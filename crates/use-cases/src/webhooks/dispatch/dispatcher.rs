@@ -149,7 +149,7 @@ impl<'a> Dispatcher<'a> {
     /// Handles a completion and starts the step that follows.
     pub(super) fn on_completion(&mut self, completion: Completion) {
         match completion {
-            Completion::Claimed(request, asked_at, claimed) => self.claimed(request, asked_at, claimed),
+            Completion::Claimed(request, requested_at, claimed) => self.claimed(request, requested_at, claimed),
             Completion::Attempted(result) => self.attempted(*result),
             Completion::Written(batch, written) => self.written(batch, written),
             Completion::Disabled(endpoint, reason, disabled) => self.disabled(&endpoint, reason, disabled),
@@ -180,7 +180,7 @@ impl<'a> Dispatcher<'a> {
     fn claimed(
         &mut self,
         request: ClaimRequest,
-        asked_at: Timestamp,
+        requested_at: Timestamp,
         claimed: Result<Vec<ClaimedDelivery>, QueryError>,
     ) {
         self.requested.claim = false;
@@ -188,7 +188,7 @@ impl<'a> Dispatcher<'a> {
         match claimed {
             // The second half of a lease is reserved for the call. If the store's reply came only in that half, the
             // deliveries are left to a later claim.
-            Ok(got) if is_late(asked_at, now, self.limits) => {
+            Ok(got) if is_late(requested_at, now, self.limits) => {
                 self.claims.on_failure("claim deliveries", &"the request took too long");
                 tracing::warn!(
                     deliveries = got.len(),
@@ -271,9 +271,9 @@ impl<'a> Dispatcher<'a> {
     }
 }
 
-/// Returns whether more than half of the lease that was requested at `asked_at` is over. No call may then start.
-fn is_late(asked_at: Timestamp, now: Timestamp, limits: DispatchLimits) -> bool {
-    now.duration_since(asked_at).saturating_mul(2) > limits.lease
+/// Returns whether more than half of the lease that was requested at `requested_at` is over. No call may then start.
+fn is_late(requested_at: Timestamp, now: Timestamp, limits: DispatchLimits) -> bool {
+    now.duration_since(requested_at).saturating_mul(2) > limits.lease
 }
 
 async fn claim(ports: &Ports, limits: DispatchLimits, request: ClaimRequest) -> Completion {
@@ -283,7 +283,7 @@ async fn claim(ports: &Ports, limits: DispatchLimits, request: ClaimRequest) -> 
         now,
         lease_until: now.saturating_add(limits.lease).unwrap_or(Timestamp::MAX),
         per_endpoint: limits.per_endpoint.max(1),
-        at_once: request.per_endpoint,
+        at_once: request.at_once,
         limit: u32::try_from(request.limit).unwrap_or(u32::MAX),
     };
     let claimed = ports.deliveries.claim(claim).await;

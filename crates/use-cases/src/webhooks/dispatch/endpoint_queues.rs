@@ -27,14 +27,14 @@ use waiting::{EndpointClass, Waiting};
 mod waiting;
 
 /// A call of this duration or longer makes its endpoint slow. A working receiver answers much faster.
-const SLOW: SignedDuration = SignedDuration::from_secs(2);
+const SLOW_CALL: SignedDuration = SignedDuration::from_secs(2);
 /// The divisor of `per_endpoint` for the slots of a slow endpoint. It also applies to a healthy endpoint while half or
 /// more of all slots are used.
-const FEW: u32 = 4;
+const SLOT_DIVISOR: u32 = 4;
 /// A claim can return fewer deliveries than there were free slots, because the queue is empty or other nodes use its
 /// slots. If this node has at least this number of deliveries in flight to the endpoint, other nodes may use slots, and
-/// `ask_again` is set. With fewer, the queue is assumed to be empty.
-const BURST: usize = 2;
+/// `claim_again` is set. With fewer, the queue is assumed to be empty.
+const MIN_SHARED_IN_FLIGHT: usize = 2;
 /// The largest number of queues in one claim.
 const MAX_CLAIM_QUEUES: usize = 128;
 /// The largest number of endpoints with a stored class. When it is reached, all entries are removed, and all endpoints
@@ -49,7 +49,7 @@ pub(super) struct ClaimRequest {
     /// The number of free slots of each queue at this node when the claim was made, in the order of `queues`.
     free_slots: Vec<usize>,
     /// The largest number of deliveries to claim from one queue.
-    pub per_endpoint: u32,
+    pub at_once: u32,
     /// The largest number of deliveries to claim.
     pub limit: usize,
 }
@@ -64,7 +64,7 @@ struct Activity {
     full: Option<EndpointQueue>,
     /// The queue, if a claim returned fewer deliveries than there were free slots. Either the queue is empty, or other
     /// nodes have its slots. Another claim follows when no delivery of the endpoint is in flight.
-    ask_again: Option<EndpointQueue>,
+    claim_again: Option<EndpointQueue>,
     /// The status of the last attempt that ended.
     last: Option<AttemptStatus>,
     /// `true` while the endpoint is being disabled. Claims then exclude its queue.
@@ -114,7 +114,7 @@ impl EndpointQueues {
 
     /// Returns the next claim. Returns `None` if no queue waits or no slot is free. The classes take turns.
     pub(super) fn next_claim(&mut self) -> Option<ClaimRequest> {
-        let order @ [_, next, _] = self.first.and_others();
+        let order @ [_, next, _] = self.first.in_cyclic_order();
         let request = order.into_iter().find_map(|class| self.claim_of(class));
         if request.is_some() {
             self.first = next;
@@ -126,7 +126,7 @@ impl EndpointQueues {
         if self.waiting.is_empty(class) {
             return None;
         }
-        let per_endpoint = self.slots_of(class);
+        let at_once = self.slots_of(class);
         let limit = match class {
             // While fewer than half of all slots are used, a healthy endpoint may use `per_endpoint` slots. Such a
             // claim ends when half of all slots are used.
@@ -145,7 +145,7 @@ impl EndpointQueues {
                 free_slots.push(room);
             }
         }
-        (!queues.is_empty()).then_some(ClaimRequest { queues, free_slots, per_endpoint, limit })
+        (!queues.is_empty()).then_some(ClaimRequest { queues, free_slots, at_once, limit })
     }
 
     /// Assigns slots to claimed deliveries, and returns the deliveries to send. Two kinds of deliveries get no slot:
@@ -171,9 +171,9 @@ impl EndpointQueues {
             // Slots that became free after the claim was made are not in `had`.
             let is_filled = got.is_some_and(|got| got >= *had);
             if let Some(active) = self.active.get_mut(&queue.endpoint) {
-                let may_be_shared = room > 0 && !is_cut && !is_filled && active.in_flight.len() >= BURST;
+                let may_be_shared = room > 0 && !is_cut && !is_filled && active.in_flight.len() >= MIN_SHARED_IN_FLIGHT;
                 active.full = (room == 0).then_some(*queue);
-                active.ask_again = may_be_shared.then_some(*queue);
+                active.claim_again = may_be_shared.then_some(*queue);
             }
             if room == 0 {
                 continue;
@@ -203,8 +203,8 @@ impl EndpointQueues {
     }
 
     /// Classifies the endpoint after a call. Returns the status of the previous attempt at the endpoint, which may have
-    /// ended before this delivery was claimed. Returns `None` if no previous attempt is remembered: when no delivery to
-    /// an endpoint is in flight, its last status is forgotten.
+    /// ended before this delivery was claimed. Returns `None` if no previous attempt is recorded: when no delivery to
+    /// an endpoint is in flight, its last status is removed.
     pub(super) fn on_attempt(
         &mut self,
         key: &DeliveryKey,
@@ -216,7 +216,7 @@ impl EndpointQueues {
             AttemptStatus::Succeeded => EndpointClass::Healthy,
             AttemptStatus::Failed => EndpointClass::Unknown,
         };
-        self.remember(key.endpoint, class);
+        self.set_class(key.endpoint, class);
         let active = self.active.get_mut(&key.endpoint)?;
         if let Some(began_at) = active.in_flight.get_mut(&key.id) {
             *began_at = None;
@@ -232,21 +232,21 @@ impl EndpointQueues {
             && active.in_flight.remove(&key.id).is_some()
         {
             self.in_flight = self.in_flight.saturating_sub(1);
-            let again = if active.in_flight.is_empty() { active.ask_again.take() } else { None };
+            let again = if active.in_flight.is_empty() { active.claim_again.take() } else { None };
             if let Some(queue) = again {
                 self.mark(queue);
             }
             self.refill(key.endpoint);
-            self.forget(key.endpoint);
+            self.remove_if_idle(key.endpoint);
         }
     }
 
-    /// Classifies the endpoints as slow that have a call of [`SLOW`] or longer in flight.
+    /// Classifies the endpoints as slow that have a call of [`SLOW_CALL`] or longer in flight.
     pub(super) fn classify_slow(&mut self, now: Timestamp) {
         let slow = |began: &Option<Timestamp>| began.is_some_and(|began| is_slow(began, now));
         let slow = self.active.iter().filter(|(_, active)| active.in_flight.values().any(slow));
         for endpoint in slow.map(|(endpoint, _)| *endpoint).collect::<Vec<_>>() {
-            self.remember(endpoint, EndpointClass::Slow);
+            self.set_class(endpoint, EndpointClass::Slow);
         }
     }
 
@@ -263,7 +263,7 @@ impl EndpointQueues {
             active.is_disabling = false;
         }
         self.classes.remove(&endpoint);
-        self.forget(endpoint);
+        self.remove_if_idle(endpoint);
     }
 
     /// Puts the queues before all other queues of their class, in the given order.
@@ -302,7 +302,7 @@ impl EndpointQueues {
         others.filter(|(id, _)| **id != key.id).any(|(_, began)| began.is_some_and(|began| is_slow(began, now)))
     }
 
-    fn forget(&mut self, endpoint: EndpointId) {
+    fn remove_if_idle(&mut self, endpoint: EndpointId) {
         if self.active.get(&endpoint).is_some_and(|active| active.in_flight.is_empty() && !active.is_disabling) {
             self.active.remove(&endpoint);
         }
@@ -316,7 +316,7 @@ impl EndpointQueues {
         self.classes.get(&endpoint).copied().unwrap_or(EndpointClass::Unknown)
     }
 
-    fn remember(&mut self, endpoint: EndpointId, class: EndpointClass) {
+    fn set_class(&mut self, endpoint: EndpointId, class: EndpointClass) {
         if self.classes.len() >= MAX_CLASSES {
             self.classes.clear();
         }
@@ -328,7 +328,7 @@ impl EndpointQueues {
         let all = self.limits.per_endpoint;
         match class {
             EndpointClass::Healthy if self.slots_to_half() > 0 => all,
-            EndpointClass::Healthy | EndpointClass::Slow => all.div_ceil(FEW),
+            EndpointClass::Healthy | EndpointClass::Slow => all.div_ceil(SLOT_DIVISOR),
             EndpointClass::Unknown => 1,
         }
     }
@@ -371,7 +371,7 @@ impl EndpointQueues {
 
 /// Returns whether a call from `began_at` to `now` counts as slow.
 fn is_slow(began_at: Timestamp, now: Timestamp) -> bool {
-    now.duration_since(began_at) >= SLOW
+    now.duration_since(began_at) >= SLOW_CALL
 }
 
 #[cfg(test)]

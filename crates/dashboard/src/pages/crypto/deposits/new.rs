@@ -11,9 +11,9 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::input;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::pages::crypto::{CurrencyChoice, choices, quote_refusal};
 use crate::texts::crypto::CryptoTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "crypto/new_deposit.html")]
@@ -26,29 +26,29 @@ struct NewDepositPage<'a> {
 }
 
 /// Shows the form.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    visit.merchant()?;
-    let (page, t) = (visit.layout(), CryptoTexts::of(visit.language));
-    Ok(visit.ok(&NewDepositPage { page, t, error: None, amount: "", currencies: choices("") }))
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    context.merchant()?;
+    let (page, t) = (context.layout(), CryptoTexts::of(context.language));
+    Ok(context.ok(&NewDepositPage { page, t, error: None, amount: "", currencies: choices("") }))
 }
 
 /// Creates a quote, and redirects to its page.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let (_, account) = visit.merchant()?;
-    let (ports, t) = (&visit.dashboard.logins.ports, CryptoTexts::of(visit.language));
+    let context = &form.context;
+    let (_, account) = context.merchant()?;
+    let (ports, t) = (&context.dashboard.logins.ports, CryptoTexts::of(context.language));
     let account = ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
     let error = match (terms(&form, t), &ports.crypto) {
         (Err(text), _) => text.to_owned(),
         (Ok(_), None) => t.unavailable.to_owned(),
         (Ok(terms), Some(sources)) => match quotes::create(ports, sources, &account, terms).await {
             Ok(quote) => return Ok(redirect(&format!("/crypto/deposits/quotes/{}", quote.id))),
-            Err(refusal) => quote_refusal(&refusal, visit.language),
+            Err(refusal) => quote_refusal(&refusal, context.language),
         },
     };
     let (amount, currencies) = (form.get("amount"), choices(form.get("currency")));
-    let shown = NewDepositPage { page: visit.layout(), t, error: Some(error), amount, currencies };
-    Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+    let shown = NewDepositPage { page: context.layout(), t, error: Some(error), amount, currencies };
+    Ok(context.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
 }
 
 fn terms(form: &Form, t: &CryptoTexts) -> Result<QuotedTerms, &'static str> {

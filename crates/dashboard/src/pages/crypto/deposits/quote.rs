@@ -20,9 +20,9 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::{When, brl, decimal};
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::pages::crypto::{deposit_refusal, free_texts};
 use crate::texts::crypto::CryptoTexts;
-use crate::visit::Visit;
 
 /// The purpose of the keyed hash that identifies the terms of a deposit.
 const TERMS_PURPOSE: &str = "dashboard-deposit";
@@ -48,22 +48,22 @@ struct QuotePage<'a> {
 }
 
 /// Shows the quote.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let quote = find(&visit, &id).await?;
-    page(&visit, &quote, None, ("", ""))
+pub(crate) async fn show(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let quote = find(&context, &id).await?;
+    page(&context, &quote, None, ("", ""))
 }
 
 /// Creates the deposit. A form that is sent again leads to the same deposit.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let quote = find(visit, &id).await?;
+    let context = &form.context;
+    let quote = find(context, &id).await?;
     let written = (form.get("description"), form.get("external_id"));
-    let t = CryptoTexts::of(visit.language);
+    let t = CryptoTexts::of(context.language);
     let (description, external_id) = match free_texts(&form, t) {
         Ok(texts) => texts,
-        Err(text) => return page(visit, &quote, Some(text.to_owned()), written),
+        Err(text) => return page(context, &quote, Some(text.to_owned()), written),
     };
-    let ports = visit.dashboard.logins.ports.clone();
+    let ports = context.dashboard.logins.ports.clone();
     let account = ports.queries.find_account(quote.account).await?.ok_or(Failure::NotFound)?;
     let terms = NewDeposit {
         amount: quote.terms.amount,
@@ -81,7 +81,7 @@ pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResp
             let record = ports.queries.find_idempotency_record(&name).await?.ok_or(Failure::NotFound)?;
             Ok(redirect(&format!("/crypto/deposits/{}", record.resource)))
         }
-        Err(error) => page(visit, &quote, Some(deposit_refusal(&error, visit.language)?), written),
+        Err(error) => page(context, &quote, Some(deposit_refusal(&error, context.language)?), written),
     }
 }
 
@@ -101,26 +101,26 @@ fn command(
 }
 
 /// Returns the account's quote for a deposit, even if the quote is used or expired.
-async fn find(visit: &Visit, id: &str) -> Result<Quote, Failure> {
-    let (_, account) = visit.merchant()?;
+async fn find(context: &PageContext, id: &str) -> Result<Quote, Failure> {
+    let (_, account) = context.merchant()?;
     let id = CryptoQuoteId::parse(id).map_err(|_| Failure::NotFound)?;
-    let found = quotes::find(&visit.dashboard.logins.ports, account, id).await?;
+    let found = quotes::find(&context.dashboard.logins.ports, account, id).await?;
     found.filter(|quote| quote.terms.side == Side::Deposit).ok_or(Failure::NotFound)
 }
 
 fn page(
-    visit: &Visit,
+    context: &PageContext,
     quote: &Quote,
     error: Option<String>,
     (description, external_id): (&str, &str),
 ) -> Result<HttpResponse, Failure> {
-    let (language, t, terms) = (visit.language, CryptoTexts::of(visit.language), quote.terms);
+    let (language, t, terms) = (context.language, CryptoTexts::of(context.language), quote.terms);
     let sum = |sum: Result<_, _>| {
         sum.map_err(|error: cais_domain::money::MoneyError| Failure::Unavailable(error.to_string()))
     };
     let status = if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let shown = QuotePage {
-        page: visit.layout(),
+        page: context.layout(),
         t,
         error,
         id: quote.id.to_string(),
@@ -132,9 +132,9 @@ fn page(
         rate: decimal(&quote.prices.rate.to_string(), language),
         coins: decimal(&quote.prices.coins.to_string(), language),
         expires: When::of(quote.expires_at, language),
-        is_open: quote.used_by.is_none() && visit.dashboard.logins.ports.clock.now() < quote.expires_at,
+        is_open: quote.used_by.is_none() && context.dashboard.logins.ports.clock.now() < quote.expires_at,
         description,
         external_id,
     };
-    Ok(visit.page(status, &shown))
+    Ok(context.page(status, &shown))
 }

@@ -10,10 +10,10 @@ use cais_use_cases::crypto::deposits::{DepositName, payments};
 use crate::failure::Failure;
 use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::qr::Qr;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "crypto/deposit.html")]
@@ -71,24 +71,24 @@ struct PaymentRow {
 }
 
 /// Shows the deposit.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let deposit = read(&visit, &id).await?;
-    Ok(visit.ok(&DepositPage { page: visit.layout(), t: CryptoTexts::of(visit.language), deposit }))
+pub(crate) async fn show(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let deposit = read(&context, &id).await?;
+    Ok(context.ok(&DepositPage { page: context.layout(), t: CryptoTexts::of(context.language), deposit }))
 }
 
 /// Shows the refreshed part.
-pub(crate) async fn live(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let deposit = read(&visit, &id).await?;
-    Ok(visit.ok(&LivePart { t: CryptoTexts::of(visit.language), deposit }))
+pub(crate) async fn live(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let deposit = read(&context, &id).await?;
+    Ok(context.ok(&LivePart { t: CryptoTexts::of(context.language), deposit }))
 }
 
-async fn read(visit: &Visit, id: &str) -> Result<View, Failure> {
-    let (_, account) = visit.merchant()?;
+async fn read(context: &PageContext, id: &str) -> Result<View, Failure> {
+    let (_, account) = context.merchant()?;
     let name = DepositName::Id(CryptoDepositId::parse(id).map_err(|_| Failure::NotFound)?);
-    let (ports, syncs) = (&visit.dashboard.logins.ports, &visit.dashboard.syncs);
+    let (ports, syncs) = (&context.dashboard.logins.ports, &context.dashboard.syncs);
     let (deposit, payments) = payments::list(ports, syncs, account, &name).await?;
     let raw = String::from_utf8_lossy(&ports.representation.crypto_deposit(&deposit)).into_owned();
-    Ok(view(&deposit, &payments, raw, visit.language))
+    Ok(view(&deposit, &payments, raw, context.language))
 }
 
 fn view(deposit: &Deposit, payments: &[DepositPayment], raw: String, language: Language) -> View {

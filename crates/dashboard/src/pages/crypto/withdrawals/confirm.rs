@@ -20,10 +20,10 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::format::{When, brl, decimal};
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::pages::crypto::{quote_refusal, withdrawal_refusal};
 use crate::query::Query;
 use crate::texts::crypto::CryptoTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "crypto/confirm.html")]
@@ -52,47 +52,47 @@ struct Estimate {
 }
 
 /// Shows the withdrawal, its quote and the field for the code.
-pub(crate) async fn show(visit: Visit, query: Query, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    visit.merchant()?;
-    waiting(&visit, parse(&id)?, quote_of(&query)?, StatusCode::OK, None).await
+pub(crate) async fn show(context: PageContext, query: Query, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    context.merchant()?;
+    confirmation_page(&context, parse(&id)?, quote_of(&query)?, StatusCode::OK, None).await
 }
 
 /// Approves and sends the withdrawal. A form that is sent again leads to the same withdrawal. If the quote has expired
 /// or another withdrawal used it, no withdrawal is sent, and the page shows a new quote.
 pub(crate) async fn submit(form: Form, query: Query, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let (visitor, _) = visit.merchant()?;
+    let context = &form.context;
+    let (visitor, _) = context.merchant()?;
     let (id, quote) = (parse(&id)?, quote_of(&query)?);
-    let (logins, browser, visitor) = (visit.dashboard.logins.clone(), visit.browser.clone(), visitor.clone());
+    let (logins, browser, visitor) = (context.dashboard.logins.clone(), context.browser.clone(), visitor.clone());
     let code = form.get("code").to_owned();
     let work = async move {
         let approved = orders::approve(&logins, &browser, &visitor, id, &code).await?;
         Ok::<_, LoginError>(orders::send_withdrawal(&logins.ports, &approved, quote).await)
     };
     let Ok(ended) = detached::run(work).await else {
-        let text = CryptoTexts::of(visit.language).in_progress.to_owned();
-        return waiting(visit, id, quote, StatusCode::SERVICE_UNAVAILABLE, Some(text)).await;
+        let text = CryptoTexts::of(context.language).in_progress.to_owned();
+        return confirmation_page(context, id, quote, StatusCode::SERVICE_UNAVAILABLE, Some(text)).await;
     };
     let text = match ended {
         Ok(Ok(SentOrder::Created(withdrawal))) => return Ok(redirect(&format!("/crypto/withdrawals/{withdrawal}"))),
-        Ok(Ok(SentOrder::NotCovered)) => CryptoTexts::of(visit.language).not_covered.to_owned(),
+        Ok(Ok(SentOrder::NotCovered)) => CryptoTexts::of(context.language).not_covered.to_owned(),
         Ok(Err(SendError::Order(CreateError::Refused(WithdrawalRefusal::Price(
             PriceRefusal::QuoteNotFound | PriceRefusal::Quote(_),
-        ))))) => match requote(visit, id).await? {
+        ))))) => match requote(context, id).await? {
             Ok(quote) => {
-                let text = CryptoTexts::of(visit.language).price_renewed.to_owned();
-                return waiting(visit, id, quote, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await;
+                let text = CryptoTexts::of(context.language).price_renewed.to_owned();
+                return confirmation_page(context, id, quote, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await;
             }
             Err(text) => text,
         },
-        Ok(Err(SendError::Order(error))) => withdrawal_refusal(&error, visit.language)?,
+        Ok(Err(SendError::Order(error))) => withdrawal_refusal(&error, context.language)?,
         Ok(Err(SendError::OtherAction)) => return Err(Failure::NotFound),
         Ok(Err(SendError::Query(error))) => return Err(error.into()),
-        Err(LoginError::CodeNeeded) => visit.language.texts().code_needed.to_owned(),
-        Err(LoginError::Refused) => visit.language.texts().code_wrong.to_owned(),
+        Err(LoginError::CodeNeeded) => context.language.texts().code_needed.to_owned(),
+        Err(LoginError::Refused) => context.language.texts().code_wrong.to_owned(),
         Err(error) => return Err(error.into()),
     };
-    waiting(visit, id, quote, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
+    confirmation_page(context, id, quote, StatusCode::UNPROCESSABLE_ENTITY, Some(text)).await
 }
 
 fn parse(id: &str) -> Result<ConfirmationId, Failure> {
@@ -105,30 +105,30 @@ fn quote_of(query: &Query) -> Result<CryptoQuoteId, Failure> {
 }
 
 /// Creates a new quote for a withdrawal. If this is not possible, the inner error is the text for the user.
-async fn requote(visit: &Visit, id: ConfirmationId) -> Result<Result<CryptoQuoteId, String>, Failure> {
-    let (visitor, account) = visit.merchant()?;
-    let logins = &visit.dashboard.logins;
+async fn requote(context: &PageContext, id: ConfirmationId) -> Result<Result<CryptoQuoteId, String>, Failure> {
+    let (visitor, account) = context.merchant()?;
+    let logins = &context.dashboard.logins;
     let PendingAction::SendWithdrawal { amount, address, .. } = orders::find(logins, visitor, id).await?.action else {
         return Err(Failure::NotFound);
     };
     let account = logins.ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
     let Some(crypto) = &logins.ports.crypto else {
-        return Ok(Err(CryptoTexts::of(visit.language).unavailable.to_owned()));
+        return Ok(Err(CryptoTexts::of(context.language).unavailable.to_owned()));
     };
     let terms = QuotedTerms { side: Side::Withdrawal, currency: address.currency(), amount };
     let quote = quotes::create(&logins.ports, crypto, &account, terms).await;
-    Ok(quote.map(|quote| quote.id).map_err(|refusal| quote_refusal(&refusal, visit.language)))
+    Ok(quote.map(|quote| quote.id).map_err(|refusal| quote_refusal(&refusal, context.language)))
 }
 
-async fn waiting(
-    visit: &Visit,
+async fn confirmation_page(
+    context: &PageContext,
     id: ConfirmationId,
     quote: CryptoQuoteId,
     status: StatusCode,
     error: Option<String>,
 ) -> Result<HttpResponse, Failure> {
-    let (visitor, account) = visit.merchant()?;
-    let (logins, language) = (&visit.dashboard.logins, visit.language);
+    let (visitor, account) = context.merchant()?;
+    let (logins, language) = (&context.dashboard.logins, context.language);
     let Confirmation { action, state, expires_at, .. } = orders::find(logins, visitor, id).await?;
     let PendingAction::SendWithdrawal { amount, address, description, external_id } = action else {
         return Err(Failure::NotFound);
@@ -140,7 +140,7 @@ async fn waiting(
     let sum = account.fees.get(Operation::CryptoOut).fee(amount).and_then(|fee| Ok((fee, amount.checked_add(fee)?)));
     let (fee, total) = sum.map_err(|error| Failure::Unavailable(error.to_string()))?;
     let shown = ConfirmWithdrawalPage {
-        page: visit.layout(),
+        page: context.layout(),
         t: CryptoTexts::of(language),
         error,
         id: id.to_string(),
@@ -160,5 +160,5 @@ async fn waiting(
         is_approved: state == ConfirmationState::Done,
         until: When::of(expires_at, language),
     };
-    Ok(visit.page(status, &shown))
+    Ok(context.page(status, &shown))
 }

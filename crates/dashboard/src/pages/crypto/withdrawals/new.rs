@@ -13,9 +13,9 @@ use crate::failure::Failure;
 use crate::form::Form;
 use crate::input;
 use crate::layout::{Layout, redirect};
+use crate::page_context::PageContext;
 use crate::pages::crypto::{CurrencyChoice, choices, free_texts, quote_refusal};
 use crate::texts::crypto::CryptoTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "crypto/new_withdrawal.html")]
@@ -31,11 +31,11 @@ struct NewWithdrawalPage<'a> {
 }
 
 /// Shows the form.
-pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
-    visit.merchant()?;
+pub(crate) async fn show(context: PageContext) -> Result<HttpResponse, Failure> {
+    context.merchant()?;
     let shown = NewWithdrawalPage {
-        page: visit.layout(),
-        t: CryptoTexts::of(visit.language),
+        page: context.layout(),
+        t: CryptoTexts::of(context.language),
         error: None,
         amount: "",
         address: "",
@@ -43,15 +43,15 @@ pub(crate) async fn show(visit: Visit) -> Result<HttpResponse, Failure> {
         external_id: "",
         currencies: choices(""),
     };
-    Ok(visit.ok(&shown))
+    Ok(context.ok(&shown))
 }
 
 /// Creates a quote, and stores the intent to send the withdrawal. The withdrawal is sent after its confirmation.
 pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let (visitor, account) = visit.merchant()?;
-    let t = CryptoTexts::of(visit.language);
-    let logins = &visit.dashboard.logins;
+    let context = &form.context;
+    let (visitor, account) = context.merchant()?;
+    let t = CryptoTexts::of(context.language);
+    let logins = &context.dashboard.logins;
     let account = logins.ports.queries.find_account(account).await?.ok_or(Failure::NotFound)?;
     let error = match (request(&form, t), &logins.ports.crypto) {
         (Err(text), _) => text.to_owned(),
@@ -61,11 +61,11 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
                 let id = begin::begin(logins, visitor, action).await?;
                 return Ok(redirect(&format!("/crypto/withdrawals/confirm/{id}?quote={}", quote.id)));
             }
-            Err(refusal) => quote_refusal(&refusal, visit.language),
+            Err(refusal) => quote_refusal(&refusal, context.language),
         },
     };
     let shown = NewWithdrawalPage {
-        page: visit.layout(),
+        page: context.layout(),
         t,
         error: Some(error),
         amount: form.get("amount"),
@@ -74,7 +74,7 @@ pub(crate) async fn submit(form: Form) -> Result<HttpResponse, Failure> {
         external_id: form.get("external_id"),
         currencies: choices(form.get("currency")),
     };
-    Ok(visit.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
+    Ok(context.page(StatusCode::UNPROCESSABLE_ENTITY, &shown))
 }
 
 /// Reads the form. Returns the terms to quote, and the withdrawal that the user must confirm. The error is the message

@@ -10,9 +10,9 @@ use cais_use_cases::crypto::withdrawals::{WithdrawalName, fetch};
 use crate::failure::Failure;
 use crate::format::{When, brl, decimal};
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::crypto::CryptoTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "crypto/withdrawal.html")]
@@ -55,24 +55,24 @@ struct View {
 }
 
 /// Shows the withdrawal.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let withdrawal = read(&visit, &id).await?;
-    Ok(visit.ok(&WithdrawalPage { page: visit.layout(), t: CryptoTexts::of(visit.language), withdrawal }))
+pub(crate) async fn show(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let withdrawal = read(&context, &id).await?;
+    Ok(context.ok(&WithdrawalPage { page: context.layout(), t: CryptoTexts::of(context.language), withdrawal }))
 }
 
 /// Shows the refreshed part.
-pub(crate) async fn live(visit: Visit, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let withdrawal = read(&visit, &id).await?;
-    Ok(visit.ok(&LivePart { t: CryptoTexts::of(visit.language), withdrawal }))
+pub(crate) async fn live(context: PageContext, id: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let withdrawal = read(&context, &id).await?;
+    Ok(context.ok(&LivePart { t: CryptoTexts::of(context.language), withdrawal }))
 }
 
-async fn read(visit: &Visit, id: &str) -> Result<View, Failure> {
-    let (_, account) = visit.merchant()?;
+async fn read(context: &PageContext, id: &str) -> Result<View, Failure> {
+    let (_, account) = context.merchant()?;
     let name = WithdrawalName::Id(CryptoWithdrawalId::parse(id).map_err(|_| Failure::NotFound)?);
-    let (ports, syncs) = (&visit.dashboard.logins.ports, &visit.dashboard.syncs);
+    let (ports, syncs) = (&context.dashboard.logins.ports, &context.dashboard.syncs);
     let withdrawal = fetch::fetch(ports, syncs, account, &name).await?;
     let raw = String::from_utf8_lossy(&ports.representation.crypto_withdrawal(&withdrawal)).into_owned();
-    Ok(view(&withdrawal, raw, visit.language))
+    Ok(view(&withdrawal, raw, context.language))
 }
 
 fn view(withdrawal: &Withdrawal, raw: String, language: Language) -> View {

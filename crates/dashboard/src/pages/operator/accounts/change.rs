@@ -18,17 +18,17 @@ use crate::texts::operator::OperatorTexts;
 
 /// Stores the change of a form. The field `change` contains the kind of the change.
 pub(crate) async fn submit(form: Form, id: web::Path<String>) -> Result<HttpResponse, Failure> {
-    let visit = &form.visit;
-    let account = super::find(visit, &id).await?;
-    let t = OperatorTexts::of(visit.language);
+    let context = &form.context;
+    let account = super::find(context, &id).await?;
+    let t = OperatorTexts::of(context.language);
     let is_current = form.get("version") == account.version.to_string();
     match change(&form, t).and_then(|change| if is_current { Ok(change) } else { Err(t.changed_meanwhile) }) {
         Ok(change) => {
             let action = PendingAction::ChangeAccount { account: account.id, seen: account.version, change };
-            let id = begin::begin(&visit.dashboard.logins, visit.operator()?, action).await?;
+            let id = begin::begin(&context.dashboard.logins, context.operator()?, action).await?;
             Ok(redirect(&format!("/confirm/{id}")))
         }
-        Err(error) => show::page(visit, account, false, Some(error)).await,
+        Err(error) => show::page(context, account, false, Some(error)).await,
     }
 }
 

@@ -2,24 +2,24 @@
 
 pub(crate) mod change;
 pub(crate) mod list;
+mod shares;
 pub(crate) mod show;
-mod splits;
 pub(crate) mod terms;
 
 use cais_domain::ids::AccountId;
 use cais_domain::merchant::account::{Account, AccountStatus, Features, Kyc};
 
 use crate::failure::Failure;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::operator::OperatorTexts;
 use crate::texts::settings::SettingsTexts;
-use crate::visit::Visit;
 
 /// Returns the account with the id in a path, if the user is an operator.
-async fn find(visit: &Visit, id: &str) -> Result<Account, Failure> {
-    visit.operator()?;
+async fn find(context: &PageContext, id: &str) -> Result<Account, Failure> {
+    context.operator()?;
     let id = AccountId::parse(id).map_err(|_| Failure::NotFound)?;
-    visit.ports().queries.find_account(id).await?.ok_or(Failure::NotFound)
+    context.ports().queries.find_account(id).await?.ok_or(Failure::NotFound)
 }
 
 /// Returns the names of the features.

@@ -8,15 +8,15 @@ use cais_domain::merchant::account::{Account, AccountStatus, Feature, Kyc};
 use cais_domain::merchant::account_change::MAX_RELEASE_DELAY_S;
 use cais_domain::money::Money;
 
-use super::splits::{self, SplitRow};
+use super::shares::{self, ShareRow};
 use super::{kyc, status, terms};
 use crate::failure::Failure;
 use crate::format::When;
 use crate::layout::Layout;
+use crate::page_context::PageContext;
 use crate::texts::Language;
 use crate::texts::operator::OperatorTexts;
 use crate::texts::settings::SettingsTexts;
-use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "operator/account.html")]
@@ -41,7 +41,7 @@ struct AccountPage<'a> {
     payout_limit: String,
     release_delay_s: u32,
     max_release_delay_s: u32,
-    splits: Vec<SplitRow>,
+    shares: Vec<ShareRow>,
 }
 
 /// A KYC decision that the present KYC state of the account permits.
@@ -69,19 +69,23 @@ struct Fee {
 }
 
 /// Shows the account.
-pub(crate) async fn show(visit: Visit, id: web::Path<String>, request: HttpRequest) -> Result<HttpResponse, Failure> {
-    let account = super::find(&visit, &id).await?;
-    page(&visit, account, request.query_string() == "changed", None).await
+pub(crate) async fn show(
+    context: PageContext,
+    id: web::Path<String>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Failure> {
+    let account = super::find(&context, &id).await?;
+    page(&context, account, request.query_string() == "changed", None).await
 }
 
 /// Returns the page of an account. `error` is the text about the mistake of a refused form.
 pub(super) async fn page(
-    visit: &Visit,
+    context: &PageContext,
     account: Account,
     is_changed: bool,
     error: Option<&str>,
 ) -> Result<HttpResponse, Failure> {
-    let (language, t) = (visit.language, OperatorTexts::of(visit.language));
+    let (language, t) = (context.language, OperatorTexts::of(context.language));
     let s = SettingsTexts::of(language);
     let features = Feature::ALL.map(|one| Switch {
         name: one.as_str(),
@@ -90,7 +94,7 @@ pub(super) async fn page(
     });
     let fees = Operation::ALL.map(|operation| fee(&account, operation, language));
     let shown = AccountPage {
-        page: visit.layout(),
+        page: context.layout(),
         t,
         error,
         is_changed,
@@ -108,11 +112,11 @@ pub(super) async fn page(
         payout_limit: typed(account.limits.payout, language),
         release_delay_s: account.release_delay_s,
         max_release_delay_s: MAX_RELEASE_DELAY_S,
-        splits: splits::newest(visit.ports(), account.id, language).await?,
+        shares: shares::newest(context.ports(), account.id, language).await?,
         email: account.email,
         name: account.name,
     };
-    Ok(visit.page(if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }, &shown))
+    Ok(context.page(if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }, &shown))
 }
 
 fn kyc_decisions(kyc: Kyc, t: &'static OperatorTexts) -> Vec<KycDecision> {

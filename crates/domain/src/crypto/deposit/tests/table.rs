@@ -16,7 +16,7 @@ enum Action {
     IssueOther,
     Abandon,
     Reopen,
-    See,
+    StartConfirming,
     Confirm,
     Expire,
     Fail,
@@ -32,7 +32,7 @@ const ACTIONS: [Action; 11] = [
     Action::IssueOther,
     Action::Abandon,
     Action::Reopen,
-    Action::See,
+    Action::StartConfirming,
     Action::Confirm,
     Action::Expire,
     Action::Fail,
@@ -49,7 +49,7 @@ const ACTIONS: [Action; 11] = [
 ///
 /// The completed and underpaid deposits of this table have a credited payment. Arriving coins are a second payment.
 const TABLE: [(DepositStatus, [&str; 11]); 9] = [
-    //                         issue      other  abandon      reopen      see           confirm        expire      fail       refund       receive       half
+    //                         issue      other  abandon      reopen      start conf.   confirm        expire      fail       refund       receive       half
     (
         DepositStatus::Creating,
         ["pending", "pending", "abandoned", "no", "no", "no", "no", "no", "no", "review", "review"],
@@ -185,7 +185,7 @@ fn apply(deposit: Deposit, action: Action) -> Result<DepositStep, DepositError> 
         Action::IssueOther => deposit.issue(issued("0xother"), later()),
         Action::Abandon => deposit.abandon(later()),
         Action::Reopen => deposit.reopen(price()),
-        Action::See => deposit.see(None, later()),
+        Action::StartConfirming => deposit.start_confirming(None, later()),
         Action::Confirm => deposit.confirm(None, later()),
         Action::Expire => deposit.expire(later()),
         Action::Fail => deposit.fail(later()),

@@ -19,7 +19,7 @@ fn in_time() -> (Timestamp, Timestamp) {
 
 /// Returns the start and the end of a slow call.
 fn too_slow() -> (Timestamp, Timestamp) {
-    (start(), start() + SLOW)
+    (start(), start() + SLOW_CALL)
 }
 
 fn queues_of(in_flight: usize) -> EndpointQueues {
@@ -32,7 +32,7 @@ fn claim(queues: &mut EndpointQueues, request: &ClaimRequest, due: &[(&Receiver,
     let mut got = Vec::new();
     for queue in &request.queues {
         let (receiver, count) = due.iter().find(|(receiver, _)| receiver.queue() == *queue).unwrap();
-        let slots = usize::try_from(request.per_endpoint).unwrap();
+        let slots = usize::try_from(request.at_once).unwrap();
         let used = queues.active.get(&queue.endpoint).map_or(0, |active| active.in_flight.len());
         let room = slots.saturating_sub(used).min(request.limit - got.len());
         got.extend(receiver.deliveries(room.min(*count)));
@@ -97,7 +97,7 @@ fn healthy_endpoint_gets_all_its_slots_and_others_fewer() {
     }
     let mut slots = HashMap::new();
     while let Some(request) = queues.next_claim() {
-        slots.insert(request.queues[0], (request.per_endpoint, request.limit));
+        slots.insert(request.queues[0], (request.at_once, request.limit));
     }
     // For each queue: the slots of its endpoint, and the largest number of deliveries of the claim.
     let expected = HashMap::from([(good.queue(), (8, 128)), (new.queue(), (1, 128)), (bad.queue(), (2, 64))]);
@@ -255,7 +255,7 @@ fn healthy_endpoints_share_the_second_half_of_the_slots() {
     assert_eq!(counts, [8, 8, 8, 8, 2, 2, 2, 2, 2, 2, 2, 2]);
 
     under_way.iter().for_each(|one| queues.release(&one.key));
-    assert_eq!(queues.next_claim().unwrap().per_endpoint, 8, "all slots are free");
+    assert_eq!(queues.next_claim().unwrap().at_once, 8, "all slots are free");
 }
 
 #[test]

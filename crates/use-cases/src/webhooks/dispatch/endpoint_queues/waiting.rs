@@ -17,7 +17,7 @@ pub(super) enum EndpointClass {
 
 impl EndpointClass {
     /// Returns all three classes in their cyclic order, beginning with this class.
-    pub(super) const fn and_others(self) -> [Self; 3] {
+    pub(super) const fn in_cyclic_order(self) -> [Self; 3] {
         match self {
             Self::Healthy => [Self::Healthy, Self::Unknown, Self::Slow],
             Self::Unknown => [Self::Unknown, Self::Slow, Self::Healthy],
@@ -39,30 +39,30 @@ impl Waiting {
     /// Appends the queue to the list of the class, unless the queue is already in a list.
     pub(super) fn push_back(&mut self, class: EndpointClass, queue: EndpointQueue) {
         if self.present.insert(queue) {
-            self.row(class).push_back(queue);
+            self.list(class).push_back(queue);
         }
     }
 
     /// Puts the queue first in the list of the class, unless the queue is already in a list.
     pub(super) fn push_front(&mut self, class: EndpointClass, queue: EndpointQueue) {
         if self.present.insert(queue) {
-            self.row(class).push_front(queue);
+            self.list(class).push_front(queue);
         }
     }
 
     /// Returns whether no queue of the class waits.
     pub(super) fn is_empty(&mut self, class: EndpointClass) -> bool {
-        self.row(class).is_empty()
+        self.list(class).is_empty()
     }
 
     /// Removes and returns the first queue in the list of the class.
     pub(super) fn pop(&mut self, class: EndpointClass) -> Option<EndpointQueue> {
-        let queue = self.row(class).pop_front()?;
+        let queue = self.list(class).pop_front()?;
         self.present.remove(&queue);
         Some(queue)
     }
 
-    const fn row(&mut self, class: EndpointClass) -> &mut VecDeque<EndpointQueue> {
+    const fn list(&mut self, class: EndpointClass) -> &mut VecDeque<EndpointQueue> {
         match class {
             EndpointClass::Healthy => &mut self.healthy,
             EndpointClass::Unknown => &mut self.unknown,

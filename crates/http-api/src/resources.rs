@@ -37,11 +37,11 @@ use crate::error::{ApiError, ErrorCode};
 
 /// A renderer of resources, with a cache of the QR images of recent Pix codes.
 #[derive(Debug, Default)]
-pub struct JsonRepresentation {
+pub struct JsonRenderer {
     images: QrImages,
 }
 
-impl JsonRepresentation {
+impl JsonRenderer {
     /// Returns a renderer with an empty cache.
     #[must_use]
     pub fn new() -> Self {
@@ -49,7 +49,7 @@ impl JsonRepresentation {
     }
 }
 
-impl ResourceRenderer for JsonRepresentation {
+impl ResourceRenderer for JsonRenderer {
     fn charge(&self, charge: &Charge) -> Vec<u8> {
         // Only a pending charge has an image, so that no payer scans a code that can no longer be paid.
         let payable = charge.state.issued().filter(|_| charge.state.status() == ChargeStatus::Pending);

@@ -10,9 +10,9 @@ use cais_domain::ids::RefundId;
 use cais_domain::merchant::account::Account;
 use cais_domain::money::Money;
 use cais_domain::refund::{Refund, RefundStatus};
+pub use cais_testkit::bed::{LONG, PAST_LEASE, status_of};
+use cais_testkit::bed::{a_request_key, fingerprint};
 use cais_testkit::builders::{an_account, fresh};
-pub use cais_testkit::world::{LONG, PAST_LEASE, status_of};
-use cais_testkit::world::{a_request_key, fingerprint};
 use cais_use_cases::Response;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, RequestedRefund, create};
@@ -20,10 +20,10 @@ use cais_use_cases::refunds::poll;
 
 /// The environment of a test. Clones share it.
 #[derive(Clone)]
-pub struct World(pub cais_testkit::World);
+pub struct TestBed(pub cais_testkit::TestBed);
 
-impl Deref for World {
-    type Target = cais_testkit::World;
+impl Deref for TestBed {
+    type Target = cais_testkit::TestBed;
 
     fn deref(&self) -> &Self::Target {
         &self.0
@@ -37,17 +37,17 @@ pub struct RefundRequest {
     pub external: Option<&'static str>,
 }
 
-impl World {
+impl TestBed {
     /// Creates an approved account without money.
     pub async fn new() -> Self {
         Self::with(an_account()).await
     }
 
     pub async fn with(account: Account) -> Self {
-        Self(cais_testkit::World::new(account).await)
+        Self(cais_testkit::TestBed::new(account).await)
     }
 
-    /// Returns the same world over a store at which all tasks read before any task writes.
+    /// Returns the same bed over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
         Self(self.0.contended())
     }
@@ -156,5 +156,5 @@ pub fn named(external: &'static str, asked: RefundRequest) -> RefundRequest {
 
 /// Returns the id of the refund in a response.
 pub fn id_of(answer: &Response) -> RefundId {
-    cais_testkit::world::id_of(answer)
+    cais_testkit::bed::id_of(answer)
 }

@@ -25,7 +25,7 @@ use cais_use_cases::upstream::UpstreamLimits;
 use cais_use_cases::{Ports, Response, SyncGate, resume};
 use serde_json::Value;
 
-use crate::builders::{a_payment, main_acquirer, pending_charge, right, steps, terms};
+use crate::builders::{a_payment, expect_ok, main_acquirer, pending_charge, steps, terms};
 use crate::{
     ContendedStore, FakeAcquirers, FakeProcessor, FakePsp, HookedStore, ManualClock, MemoryStore, PlainKeyedHash,
     PlainSecretCipher, SequentialIds, TextRepresentation,
@@ -38,7 +38,7 @@ pub const LONG: Duration = Duration::from_mins(6);
 
 /// The surroundings of a test. Clones share the store, the clock, the acquirers and the processor.
 #[derive(Clone)]
-pub struct World {
+pub struct TestBed {
     /// The ports of the use cases.
     pub ports: Ports,
     /// The store.
@@ -49,18 +49,18 @@ pub struct World {
     pub psp: FakePsp,
     /// The acquirer that receives charges while the main one is unavailable.
     pub second: FakePsp,
-    /// The crypto processor, which is also the source of rates. The use cases see it only after [`World::with_crypto`].
+    /// The crypto processor, which is also the source of rates. The use cases see it only after [`TestBed::with_crypto`].
     pub processor: FakeProcessor,
     /// The merchant's account.
     pub account: Account,
 }
 
-impl World {
+impl TestBed {
     /// Creates the surroundings with both acquirers and without a crypto processor, and stores the account.
     pub async fn new(account: Account) -> Self {
-        let world = Self::empty(account);
-        world.open(&world.account).await;
-        world
+        let bed = Self::empty(account);
+        bed.open(&bed.account).await;
+        bed
     }
 
     /// Creates the surroundings of an account that is not stored.
@@ -68,7 +68,7 @@ impl World {
     pub fn empty(account: Account) -> Self {
         let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(ManualClock::default()));
         let psp = FakePsp::new(&main_acquirer(), clock.clone());
-        let second = FakePsp::new(&right(AcquirerName::parse("second")), clock.clone());
+        let second = FakePsp::new(&expect_ok(AcquirerName::parse("second")), clock.clone());
         let ports = Ports {
             store: store.clone(),
             queries: store.clone(),
@@ -101,7 +101,7 @@ impl World {
     #[must_use]
     pub fn with_crypto(mut self, spread: &str) -> Self {
         let (processor, rates) = (Arc::new(self.processor.clone()), Arc::new(self.processor.clone()));
-        self.ports.crypto = Some(CryptoSources { processor, rates, spread: right(Percentage::parse(spread)) });
+        self.ports.crypto = Some(CryptoSources { processor, rates, spread: expect_ok(Percentage::parse(spread)) });
         self
     }
 
@@ -130,7 +130,7 @@ impl World {
     }
 
     async fn commit(&self, change: ChangeSet) {
-        right(self.store.commit(change).await);
+        expect_ok(self.store.commit(change).await);
     }
 
     /// Stores an account.
@@ -139,16 +139,16 @@ impl World {
     }
 
     /// Creates a pending charge with these terms at the main acquirer.
-    pub async fn waiting(&self, terms: ChargeTerms) -> Charge {
+    pub async fn pending_with(&self, terms: ChargeTerms) -> Charge {
         let charge = Charge { terms, ..pending_charge(self.account.id) };
         self.commit(steps::open_charge(&charge)).await;
-        self.psp.hold(&charge);
+        self.psp.store_charge(&charge);
         charge
     }
 
     /// Creates a pending charge of this amount without a fee.
     pub async fn pending(&self, centavos: i64) -> Charge {
-        self.waiting(free(centavos)).await
+        self.pending_with(without_fee(centavos)).await
     }
 
     /// Creates a charge of this amount without a fee, and pays it. Returns the paid charge, and the end-to-end id of its payment.
@@ -167,25 +167,25 @@ impl World {
     /// prevent this refresh.
     pub async fn read(&self, charge: &Charge) -> Charge {
         let name = ChargeName::Id(charge.id);
-        right(fetch::fetch(&self.ports, &SyncGate::new(), charge.account, &name).await)
+        expect_ok(fetch::fetch(&self.ports, &SyncGate::new(), charge.account, &name).await)
     }
 
     /// Returns the stored charge, visible or not.
     #[must_use]
     pub fn charge(&self, id: ChargeId) -> Charge {
-        right(self.store.charges().into_iter().find(|charge| charge.id == id).ok_or("no such charge"))
+        expect_ok(self.store.charges().into_iter().find(|charge| charge.id == id).ok_or("no such charge"))
     }
 
     /// Credits a payment of this amount. Only the store has the charge and the payment; no acquirer has a record of them.
     pub async fn fund(&self, centavos: i64) {
-        let charge = Charge { terms: free(centavos), ..pending_charge(self.account.id) };
+        let charge = Charge { terms: without_fee(centavos), ..pending_charge(self.account.id) };
         self.commit(steps::open_charge(&charge)).await;
         let charge = Charge { version: 1, ..charge };
         self.commit(steps::confirm_payment(&charge, a_payment(centavos), self.clock.now())).await;
     }
 
     /// Adds this amount to the available balance, without an event. A negative amount reduces the balance.
-    pub async fn give(&self, centavos: i64) {
+    pub async fn adjust_available(&self, centavos: i64) {
         let available = LedgerAccount::Merchant(self.account.id, Bucket::Available);
         let fees = LedgerAccount::system(SystemAccount::Fees, self.account.id);
         let (from, to) = if centavos < 0 { (available, fees) } else { (fees, available) };
@@ -205,23 +205,23 @@ impl World {
     }
 
     /// Sets the available balance to this amount, without an event.
-    pub async fn spend_all_but(&self, centavos: i64) {
-        self.give(centavos.saturating_sub(self.available())).await;
+    pub async fn set_available(&self, centavos: i64) {
+        self.adjust_available(centavos.saturating_sub(self.available())).await;
     }
 
-    /// Stores a callback of the main acquirer. [`World::process`] processes it.
-    pub async fn call_back(&self, body: &str) {
-        right(callbacks::receive(&self.ports, &main_acquirer(), body).await);
+    /// Stores a callback of the main acquirer. [`TestBed::process`] processes it.
+    pub async fn receive_callback(&self, body: &str) {
+        expect_ok(callbacks::receive(&self.ports, &main_acquirer(), body).await);
     }
 
     /// Runs one pass over the callbacks. Returns the number of finished ones.
     pub async fn process(&self) -> usize {
-        right(callbacks::process::run_once(&self.ports).await).done
+        expect_ok(callbacks::process::run_once(&self.ports).await).done
     }
 
     /// Runs one pass over unfinished creations. Returns the number of finished ones.
     pub async fn resume(&self) -> usize {
-        right(resume::run_once(&self.ports).await).done
+        expect_ok(resume::run_once(&self.ports).await).done
     }
 
     /// Returns a balance of the account in centavos.
@@ -265,19 +265,19 @@ impl World {
     /// # Panics
     /// If the ledger has a difference.
     pub async fn check(&self) {
-        assert_eq!(right(self.store.verify_ledger().await).differences, [], "the ledger adds up");
+        assert_eq!(expect_ok(self.store.verify_ledger().await).differences, [], "the ledger adds up");
     }
 }
 
 /// Returns terms of this amount without a fee.
-fn free(centavos: i64) -> ChargeTerms {
+fn without_fee(centavos: i64) -> ChargeTerms {
     ChargeTerms { amount: Money::from_centavos(centavos), fee: Money::ZERO, ..terms() }
 }
 
 /// Returns an idempotency key with this text.
 #[must_use]
 pub fn a_request_key(text: &str) -> IdempotencyKey {
-    right(IdempotencyKey::parse(&format!("test-key-{text}")))
+    expect_ok(IdempotencyKey::parse(&format!("test-key-{text}")))
 }
 
 /// Returns a fingerprint of the terms.
@@ -295,13 +295,13 @@ pub fn fingerprint(terms: &impl Debug) -> Fingerprint {
 /// Returns the JSON of a response.
 #[must_use]
 pub fn body(answer: &Response) -> Value {
-    right(serde_json::from_slice(&answer.body))
+    expect_ok(serde_json::from_slice(&answer.body))
 }
 
 /// Returns the identifier in a response.
 #[must_use]
 pub fn id_of<K: IdKind>(answer: &Response) -> Id<K> {
-    right(Id::parse(&field(answer, "id")))
+    expect_ok(Id::parse(&field(answer, "id")))
 }
 
 /// Returns the status in a response.
@@ -311,5 +311,5 @@ pub fn status_of(answer: &Response) -> String {
 }
 
 fn field(answer: &Response, name: &str) -> String {
-    right(body(answer).get(name).and_then(Value::as_str).map(str::to_owned).ok_or("no such field"))
+    expect_ok(body(answer).get(name).and_then(Value::as_str).map(str::to_owned).ok_or("no such field"))
 }

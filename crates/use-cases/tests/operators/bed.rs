@@ -16,27 +16,27 @@ use futures_util::FutureExt as _;
 
 pub const EMAIL: &str = "shop@example.com";
 
-pub struct World(pub cais_testkit::World);
+pub struct TestBed(pub cais_testkit::TestBed);
 
-impl Deref for World {
-    type Target = cais_testkit::World;
+impl Deref for TestBed {
+    type Target = cais_testkit::TestBed;
 
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl World {
+impl TestBed {
     pub fn new() -> Self {
         // The mock expects no call. So a request to an acquirer makes the test fail.
-        Self(cais_testkit::World::empty(an_account()).with_acquirers(MockAcquirers::new()))
+        Self(cais_testkit::TestBed::empty(an_account()).with_acquirers(MockAcquirers::new()))
     }
 
-    /// Creates a world with one account.
+    /// Creates a bed with one account.
     pub async fn with_account() -> Self {
-        let world = Self::new();
-        world.create(EMAIL, true).await.unwrap();
-        world
+        let bed = Self::new();
+        bed.create(EMAIL, true).await.unwrap();
+        bed
     }
 
     pub async fn create(&self, email: &str, approve: bool) -> Result<Account, CreateAccountError> {
@@ -56,15 +56,15 @@ impl World {
     /// Returns ports with a second operator. This operator changes the account just before each of the next `times`
     /// commits.
     pub fn raced(&self, times: u32) -> Ports {
-        let (world, mut left) = (self.0.clone(), times);
+        let (bed, mut left) = (self.0.clone(), times);
         let other = move || {
             let Some(still) = left.checked_sub(1) else { return };
             left = still;
-            let account = world.store.find_account_by_email(EMAIL).now_or_never().unwrap().unwrap().unwrap();
+            let account = bed.store.find_account_by_email(EMAIL).now_or_never().unwrap().unwrap().unwrap();
             let features = account.features.union(Features::parse("split").unwrap());
-            let mut change = ChangeSet::new(world.clock.now());
+            let mut change = ChangeSet::new(bed.clock.now());
             change.writes.push(Write::update(Account { features, ..account }));
-            world.store.commit(change).now_or_never().unwrap().unwrap();
+            bed.store.commit(change).now_or_never().unwrap().unwrap();
         };
         self.before_commits(other).ports
     }

@@ -57,7 +57,7 @@ impl Rule<'_> {
     fn is_met(self, value: &Value) -> bool {
         let text = value.as_str();
         match self {
-            Self::Is(wanted) => text == Some(wanted),
+            Self::Is(expected) => text == Some(expected),
             Self::OneOf(words) => text.is_some_and(|text| words.contains(&text)),
             Self::Amount => text.and_then(parse_amount).is_some(),
             Self::Instant => text.and_then(instant).is_some(),
@@ -71,7 +71,7 @@ impl Rule<'_> {
 
     fn text(self) -> String {
         match self {
-            Self::Is(wanted) => format!("the text {wanted}"),
+            Self::Is(expected) => format!("the text {expected}"),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
             Self::Amount => "a text with digits, a point and two decimals".to_owned(),
             Self::Instant => "an instant of RFC 3339 with an offset".to_owned(),
@@ -98,11 +98,11 @@ pub(super) fn field(step: &mut ContractStep, at: &Value, path: &str, rule: Rule<
 }
 
 /// Checks the status of the answer. A step without an answer passes this check.
-pub(super) fn status(step: &mut ContractStep, wanted: &[u16]) {
+pub(super) fn status(step: &mut ContractStep, expected: &[u16]) {
     let Some(found) = step.status else { return };
-    if !wanted.contains(&found) {
-        let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-        step.diverge(format_args!("the status is {found}: the standard requires {}", wanted.join(" or ")));
+    if !expected.contains(&found) {
+        let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
+        step.diverge(format_args!("the status is {found}: the standard requires {}", expected.join(" or ")));
     }
 }
 

@@ -35,7 +35,7 @@ use super::super::{
 use super::bank::Bank;
 use super::receivers::Receivers;
 use super::{App, Listener};
-use crate::representation::JsonRepresentation;
+use crate::resources::JsonRenderer;
 
 /// The number of requests that [`Rates`] permits in its window.
 pub const LIMIT: u32 = 600;
@@ -43,7 +43,7 @@ pub const LIMIT: u32 = 600;
 pub const TOKEN: &str = "callback-token";
 
 /// The service and its parts, for checks in tests.
-pub struct World {
+pub struct TestBed {
     pub state: Arc<AppState>,
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
@@ -59,18 +59,18 @@ pub struct World {
     pub app: App,
 }
 
-impl World {
+impl TestBed {
     pub async fn new() -> Self {
         Self::with(an_account(), true).await
     }
 
     pub async fn with(account: Account, with_sandbox: bool) -> Self {
-        let base = cais_testkit::World::new(account).await;
-        let cais_testkit::World { mut ports, store, clock, account, psp, .. } = base;
+        let base = cais_testkit::TestBed::new(account).await;
+        let cais_testkit::TestBed { mut ports, store, clock, account, psp, .. } = base;
         let (bank, rates) = (Arc::new(Bank::new(psp)), Arc::new(Rates::default()));
         let receivers = Arc::new(Receivers::default());
         ports.acquirers = Arc::new(FakeAcquirers::new(std::slice::from_ref(&bank.psp)));
-        ports.representation = Arc::new(Careless(JsonRepresentation::new()));
+        ports.representation = Arc::new(Careless(JsonRenderer::new()));
         ports.webhooks = receivers.clone();
         let moved_by = Arc::new(Mutex::new(None));
         let moved = moved_by.clone();
@@ -102,10 +102,9 @@ impl World {
         };
         let state = Arc::new(state);
         let app = super::app(&state, Listener::Public).await;
-        let mut world =
-            Self { state, app, store, clock, bank, receivers, rates, account, key: String::new(), moved_by };
-        world.key = world.key_with(Scopes::all()).await;
-        world
+        let mut bed = Self { state, app, store, clock, bank, receivers, rates, account, key: String::new(), moved_by };
+        bed.key = bed.key_with(Scopes::all()).await;
+        bed
     }
 
     /// Creates a key of the account with these scopes.
@@ -148,7 +147,7 @@ impl World {
 }
 
 /// A renderer like that of the service, except that it panics at a charge with the description `panic`.
-struct Careless(JsonRepresentation);
+struct Careless(JsonRenderer);
 
 impl ResourceRenderer for Careless {
     fn charge(&self, charge: &Charge) -> Vec<u8> {

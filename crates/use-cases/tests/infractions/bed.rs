@@ -14,9 +14,9 @@ use cais_domain::money::Money;
 use cais_domain::pix_key::PixKey;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{CallbackState, Fingerprint};
+pub use cais_testkit::bed::LONG;
+use cais_testkit::bed::a_request_key;
 use cais_testkit::builders::{an_account, an_operator, fresh};
-pub use cais_testkit::world::LONG;
-use cais_testkit::world::a_request_key;
 use cais_use_cases::Response;
 use cais_use_cases::charges::ChargeName;
 use cais_use_cases::infractions::defend::{DefendError, defend};
@@ -26,41 +26,41 @@ use cais_use_cases::payouts::create::{CreatePayout, NewPayout, create as create_
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, RequestedRefund, create as create_refund};
 
 /// A time that is longer than the lag of an acquirer's list, and longer than a request can be in transit.
-pub const A_WHILE: Duration = Duration::from_secs(61);
+pub const PAST_LAG: Duration = Duration::from_secs(61);
 
 /// The environment of a test. Clones share it.
 #[derive(Clone)]
-pub struct World(pub cais_testkit::World);
+pub struct TestBed(pub cais_testkit::TestBed);
 
-impl Deref for World {
-    type Target = cais_testkit::World;
+impl Deref for TestBed {
+    type Target = cais_testkit::TestBed;
 
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl World {
+impl TestBed {
     /// Creates an approved account without money.
     pub async fn new() -> Self {
         Self::with(an_account()).await
     }
 
     pub async fn with(account: Account) -> Self {
-        Self(cais_testkit::World::new(account).await)
+        Self(cais_testkit::TestBed::new(account).await)
     }
 
-    /// Returns the same world over a store at which all tasks read before any task writes.
+    /// Returns the same bed over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
         Self(self.0.contended())
     }
 
-    /// Returns the same world with a hook before each commit is checked.
+    /// Returns the same bed with a hook before each commit is checked.
     pub fn before_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         Self(self.0.before_commits(hook))
     }
 
-    /// Returns the same world with a clock that advances after each commit.
+    /// Returns the same bed with a clock that advances after each commit.
     pub fn sleeping_after_commit(&self, sleep: Duration) -> Self {
         let clock = self.clock.clone();
         Self(self.after_commits(move || {
@@ -88,14 +88,14 @@ impl World {
     }
 
     /// Receives and processes a callback of the main acquirer about an infraction.
-    pub async fn call_back(&self, id: &str) -> CallbackState {
-        self.0.call_back(id).await;
+    pub async fn receive_callback(&self, id: &str) -> CallbackState {
+        self.0.receive_callback(id).await;
         self.process().await;
         self.store.callbacks().last().unwrap().state
     }
 
     /// Runs a pass over the waiting callbacks, after the longest pause.
-    pub async fn look_again(&self) -> CallbackState {
+    pub async fn process_later(&self) -> CallbackState {
         self.clock.advance(LONG);
         self.process().await;
         self.store.callbacks().last().map_or(CallbackState::Done, |callback| callback.state)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cais_domain::document::Document;
 use cais_domain::login::code::step_at;
 use cais_domain::text::{LineBreaks, Text};
-use cais_ports::{Clock as _, LoginQueries as _, OneTimeCodes as _, Operator, Secret, SigningSecret, Totp, User};
+use cais_ports::{Actor, Clock as _, LoginQueries as _, OneTimeCodes as _, Secret, SigningSecret, Totp, User};
 use cais_testkit::builders::an_account;
 use cais_testkit::{ManualClock, MemoryStore, PlainCodes, PlainPasswords};
 use cais_use_cases::accounts::{AccountEmail, approve};
@@ -19,18 +19,18 @@ use cais_use_cases::logins::{Browser, LoginError, Logins, Visitor, enrol, sessio
 pub const EMAIL: &str = "ana@shop.example";
 pub const PASSWORD: &str = "correct horse battery";
 
-pub struct World {
+pub struct TestBed {
     pub logins: Logins,
     /// The acquirers and the balance of the account.
-    pub base: cais_testkit::World,
+    pub base: cais_testkit::TestBed,
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
     pub passwords: Arc<PlainPasswords>,
 }
 
-impl World {
+impl TestBed {
     pub fn new() -> Self {
-        let base = cais_testkit::World::empty(an_account());
+        let base = cais_testkit::TestBed::empty(an_account());
         let passwords = Arc::new(PlainPasswords::default());
         let logins = Logins::new(base.ports.clone(), passwords.clone(), Arc::new(PlainCodes));
         let (store, clock) = (base.store.clone(), base.clock.clone());
@@ -74,11 +74,11 @@ impl World {
     }
 
     /// Returns the visitor and the environment of the visitor's account. The account is approved and has R$ 10,000.00.
-    pub async fn shop(&self, email: &str) -> (Visitor, cais_testkit::World) {
+    pub async fn shop(&self, email: &str) -> (Visitor, cais_testkit::TestBed) {
         let visitor = self.visitor(email).await;
         let account = approve::approve(&self.logins.ports, &operator(), &self::email(email)).await.unwrap();
-        let base = cais_testkit::World { account, ..self.base.clone() };
-        base.give(1_000_000).await;
+        let base = cais_testkit::TestBed { account, ..self.base.clone() };
+        base.adjust_available(1_000_000).await;
         (visitor, base)
     }
 
@@ -117,6 +117,6 @@ pub fn name(text: &str) -> Text {
     Text::parse(text, 200, LineBreaks::Refused).unwrap()
 }
 
-pub fn operator() -> Operator {
-    Operator { name: "ana".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() }
+pub fn operator() -> Actor {
+    Actor { name: "ana".to_owned(), source: "cli".to_owned(), host: "node-1".to_owned() }
 }

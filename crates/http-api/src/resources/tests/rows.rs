@@ -8,9 +8,9 @@ use cais_domain::split::Share;
 use cais_ports::{SplitCredit, StatementEntry, Transaction};
 
 use super::*;
-use crate::representation::csv::{Dialect, Row, write_row};
-use crate::representation::statement::Entry;
-use crate::representation::transaction::{TransactionRow, Unshowable};
+use crate::resources::csv::{Dialect, Row, write_row};
+use crate::resources::statement::Entry;
+use crate::resources::transaction::{TransactionRow, Unshowable};
 
 fn json(row: &impl Row) -> String {
     String::from_utf8(to_json(row)).unwrap()
@@ -115,7 +115,7 @@ fn creator_net_amount_excludes_split_shares() {
 fn timeline_shows_payouts_and_shares() {
     let sent = Sent {
         acquirer: AcquirerName::parse("main").unwrap(),
-        at: instant("2026-01-02T14:00:00Z"),
+        recorded_at: instant("2026-01-02T14:00:00Z"),
         end_to_end_id: None,
     };
     let payout = super::money_out::payout(PayoutState::Processing(sent), Recipient::default());

@@ -13,7 +13,7 @@ const PIX: &str = "E1234567820260102140000000000002";
 fn sent(end_to_end_id: Option<&str>) -> Sent {
     Sent {
         acquirer: AcquirerName::parse("main").unwrap(),
-        at: instant("2026-01-02T14:00:00Z"),
+        recorded_at: instant("2026-01-02T14:00:00Z"),
         end_to_end_id: end_to_end_id.map(|id| EndToEndId::parse(id).unwrap()),
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn payout(state: PayoutState, recipient: Recipient) -> Payout {
 }
 
 fn rendered(payout: &Payout) -> String {
-    String::from_utf8(JsonRepresentation::new().payout(payout)).unwrap()
+    String::from_utf8(JsonRenderer::new().payout(payout)).unwrap()
 }
 
 fn check(state: PayoutState, recipient: Recipient, [status, name, document, pix, error, done]: [&str; 6]) {
@@ -92,7 +92,7 @@ fn refund(state: RefundState) -> String {
         created_at: instant("2026-01-02T15:00:00Z"),
         version: 1,
     };
-    String::from_utf8(JsonRepresentation::new().refund(&refund)).unwrap()
+    String::from_utf8(JsonRenderer::new().refund(&refund)).unwrap()
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn refund_has_its_fields_in_every_state() {
     };
     let return_id = || ReturnId::parse("D1234567820260102150000000000003").ok();
     let (at, named) = (instant("2026-01-02T15:00:01Z"), r#""D1234567820260102150000000000003""#);
-    let processing = RefundState::Processing { sent_at: at, return_id: None };
+    let processing = RefundState::Processing { recorded_at: at, return_id: None };
     assert_eq!(refund(processing), expected("processing", "null", "null"));
     let completed = RefundState::Completed { return_id: return_id(), at };
     assert_eq!(refund(completed), expected("completed", named, r#""2026-01-02T15:00:01.000Z""#));
@@ -125,6 +125,6 @@ fn insufficient_balance_is_rendered_like_other_failures() {
         r#""message":"Insufficient available balance: 103.50 needed, 98.00 available.","retryable":false}}"#
     );
     let (needed, available) = (Money::from_centavos(10_350), Money::from_centavos(9_800));
-    let body = JsonRepresentation::new().insufficient_balance(request, needed, available);
+    let body = JsonRenderer::new().insufficient_balance(request, needed, available);
     assert_eq!(String::from_utf8(body).unwrap(), expected);
 }

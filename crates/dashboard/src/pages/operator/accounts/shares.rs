@@ -22,7 +22,7 @@ const NEWEST_CHARGES: u32 = 200;
 const SHOWN: u32 = 10;
 
 /// A share that the account gave to another account, or received from it.
-pub(super) struct SplitRow {
+pub(super) struct ShareRow {
     at: Timestamp,
     pub(super) when: When,
     pub(super) direction: &'static str,
@@ -34,7 +34,7 @@ pub(super) struct SplitRow {
 }
 
 /// Returns the given and the received shares of the account, newest first.
-pub(super) async fn newest(ports: &Ports, account: AccountId, language: Language) -> Result<Vec<SplitRow>, Failure> {
+pub(super) async fn newest(ports: &Ports, account: AccountId, language: Language) -> Result<Vec<ShareRow>, Failure> {
     let mut emails = Emails::default();
     let mut rows = given(ports, account, &mut emails, language).await?;
     let filter = EntryFilter { kind: Some(EntryKind::Split), ..EntryFilter::default() };
@@ -52,7 +52,7 @@ async fn given(
     account: AccountId,
     emails: &mut Emails,
     language: Language,
-) -> Result<Vec<SplitRow>, Failure> {
+) -> Result<Vec<ShareRow>, Failure> {
     let page = PageRequest { limit: NEWEST_CHARGES, starting_after: None };
     let charges = ports.queries.list_charges(account, page).await?.rows;
     let split = charges.iter().filter(|charge| !charge.terms.split.is_empty());
@@ -60,10 +60,10 @@ async fn given(
     for charge in split.take(usize::try_from(SHOWN).unwrap_or(usize::MAX)) {
         let at = charge.state.settlement().map_or(charge.created_at, |settlement| settlement.paid_at);
         for share in shares(ports, charge, emails, language).await? {
-            rows.push(SplitRow {
+            rows.push(ShareRow {
                 at,
                 when: When::of(at, language),
-                direction: OperatorTexts::of(language).split_given,
+                direction: OperatorTexts::of(language).share_given,
                 other: share.email,
                 percentage: share.percentage,
                 amount: share.amount,
@@ -81,13 +81,13 @@ async fn received(
     entry: &StatementEntry,
     emails: &mut Emails,
     language: Language,
-) -> Result<Option<SplitRow>, Failure> {
+) -> Result<Option<ShareRow>, Failure> {
     let Some(charge) = paid_by(ports, entry).await? else { return Ok(None) };
     let share = shares(ports, &charge, emails, language).await?.into_iter().find(|share| share.account == account);
-    Ok(Some(SplitRow {
+    Ok(Some(ShareRow {
         at: entry.created_at,
         when: When::of(entry.created_at, language),
-        direction: OperatorTexts::of(language).split_received,
+        direction: OperatorTexts::of(language).share_received,
         other: emails.of(ports, charge.account).await?,
         percentage: share.map(|share| share.percentage).unwrap_or_default(),
         amount: Some(brl(entry.amount, language)),

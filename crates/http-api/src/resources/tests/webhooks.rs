@@ -11,7 +11,7 @@ use super::webhook::{Delivery as Body, DeliveryList, WebhookEndpoint, WebhookEnd
 use super::*;
 
 fn registered(state: EndpointState, subscription: Subscription) -> Endpoint {
-    let asked = NewEndpoint {
+    let new_endpoint = NewEndpoint {
         id: EndpointId::parse("whe_01h455vb4pex5vsknk084sn02z").unwrap(),
         url: WebhookUrl::parse("https://shop.example/\"hooks\"").unwrap(),
         subscription,
@@ -19,7 +19,7 @@ fn registered(state: EndpointState, subscription: Subscription) -> Endpoint {
         secret: SealedSecret(b"sealed".to_vec()),
     };
     let account = AccountId::parse("acc_01h455vb4pex5vsknk084sn02q").unwrap();
-    Endpoint { state, ..Endpoint::new(account, 3, asked, instant("2026-01-02T11:00:00.999999Z")) }
+    Endpoint { state, ..Endpoint::new(account, 3, new_endpoint, instant("2026-01-02T11:00:00.999999Z")) }
 }
 
 fn check(state: EndpointState, active: bool, reason: &str) {
@@ -31,7 +31,7 @@ fn check(state: EndpointState, active: bool, reason: &str) {
         ),
         active, reason
     );
-    assert_eq!(String::from_utf8(JsonRepresentation::new().endpoint(&endpoint_now)).unwrap(), expected);
+    assert_eq!(String::from_utf8(JsonRenderer::new().endpoint(&endpoint_now)).unwrap(), expected);
     let with_secret = format!("{},\"secret\":\"whsec_AA==\"}}", expected.trim_end_matches('}'));
     assert_eq!(
         String::from_utf8(to_json(&WebhookEndpointWithSecret::new(&endpoint_now, "whsec_AA==".to_owned()))).unwrap(),
@@ -68,7 +68,7 @@ fn event_and_test_have_their_fields() {
             ),
             data
         );
-        assert_eq!(String::from_utf8(JsonRepresentation::new().event(&event)).unwrap(), expected);
+        assert_eq!(String::from_utf8(JsonRenderer::new().event(&event)).unwrap(), expected);
     }
     let endpoint = EndpointId::parse("whe_01h455vb4pex5vsknk084sn02z").unwrap();
     let expected = concat!(
@@ -76,7 +76,7 @@ fn event_and_test_have_their_fields() {
         r#""sequence":null,"api_version":"1.1.0","data":{"endpoint_id":"whe_01h455vb4pex5vsknk084sn02z","#,
         r#""message":"This is a test: the endpoint works."}}"#
     );
-    assert_eq!(String::from_utf8(JsonRepresentation::new().endpoint_test(id, endpoint, at)).unwrap(), expected);
+    assert_eq!(String::from_utf8(JsonRenderer::new().endpoint_test(id, endpoint, at)).unwrap(), expected);
 }
 
 #[test]

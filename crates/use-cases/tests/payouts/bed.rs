@@ -17,10 +17,10 @@ use cais_domain::payout::{Payout, PayoutStatus};
 use cais_domain::pix_key::PixKey;
 use cais_domain::rate::Percentage;
 use cais_ports::{CallbackState, PageRequest, UpstreamPayout, UpstreamProgress};
+pub use cais_testkit::bed::{LONG, PAST_LEASE, body, status_of};
+use cais_testkit::bed::{a_request_key, fingerprint};
 use cais_testkit::builders::{a_recipient, an_account, an_end_to_end_id, fresh, main_acquirer};
-use cais_testkit::psp::Listing;
-pub use cais_testkit::world::{LONG, PAST_LEASE, body, status_of};
-use cais_testkit::world::{a_request_key, fingerprint};
+use cais_testkit::psp::ListReply;
 use cais_use_cases::payouts::create::{CreatePayout, CreatePayoutError, NewPayout, create};
 use cais_use_cases::payouts::fetch::{FetchError, fetch};
 use cais_use_cases::payouts::list::list;
@@ -35,39 +35,39 @@ pub const FEE: i64 = 50;
 
 /// The environment of a test. Clones share it.
 #[derive(Clone)]
-pub struct World(pub cais_testkit::World);
+pub struct TestBed(pub cais_testkit::TestBed);
 
-impl Deref for World {
-    type Target = cais_testkit::World;
+impl Deref for TestBed {
+    type Target = cais_testkit::TestBed;
 
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl World {
+impl TestBed {
     /// Creates an approved account with [`FUNDS`] and a fee of [`FEE`].
     pub async fn new() -> Self {
         let fee = FeeRule::try_new(Money::from_centavos(FEE), Percentage::zero(), None, None).unwrap();
         let account = an_account();
         let fees = account.fees.clone().with(Operation::PixOut, fee);
-        let world = cais_testkit::World::new(Account { fees, ..account }).await;
-        world.psp.set_listing(Listing::Pages(1));
-        world.fund(FUNDS).await;
-        Self(world)
+        let bed = cais_testkit::TestBed::new(Account { fees, ..account }).await;
+        bed.psp.set_list_replies(ListReply::Pages(1));
+        bed.fund(FUNDS).await;
+        Self(bed)
     }
 
-    /// Returns the same world over a store at which all tasks read before any task writes.
+    /// Returns the same bed over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
         Self(self.0.contended())
     }
 
-    /// Returns the same world with a hook before each commit is checked.
+    /// Returns the same bed with a hook before each commit is checked.
     pub fn before_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         Self(self.0.before_commits(hook))
     }
 
-    /// Returns the same world with a hook after each commit, before its caller has the result.
+    /// Returns the same bed with a hook after each commit, before its caller has the result.
     pub fn after_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         Self(self.0.after_commits(hook))
     }
@@ -143,13 +143,13 @@ impl World {
     }
 
     /// Receives a callback with the payout, without processing it.
-    pub async fn call_back(&self, payout: &Payout) {
-        self.0.call_back(&format!("sent:{}", payout.instruction_id())).await;
+    pub async fn receive_callback(&self, payout: &Payout) {
+        self.0.receive_callback(&format!("sent:{}", payout.instruction_id())).await;
     }
 
     /// Receives a callback with the payout and its return, without processing it.
-    pub async fn call_back_for(&self, payout: &Payout, return_id: &ReturnId) {
-        self.0.call_back(&format!("sent:{}/{return_id}", payout.instruction_id())).await;
+    pub async fn receive_return_callback(&self, payout: &Payout, return_id: &ReturnId) {
+        self.0.receive_callback(&format!("sent:{}/{return_id}", payout.instruction_id())).await;
     }
 
     pub fn callbacks(&self) -> Vec<CallbackState> {
@@ -234,5 +234,5 @@ pub fn upstream(payout: &Payout, progress: UpstreamProgress) -> UpstreamPayout {
 
 /// Returns the id of the payout in a response.
 pub fn id_of(answer: &Response) -> PayoutId {
-    cais_testkit::world::id_of(answer)
+    cais_testkit::bed::id_of(answer)
 }

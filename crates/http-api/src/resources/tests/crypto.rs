@@ -10,8 +10,8 @@ use cais_testkit::builders::{
 use cais_use_cases::crypto::currencies::{LiveCurrency, LiveMinimum};
 
 use super::*;
-use crate::representation::crypto_payment::CryptoDepositPaymentList;
-use crate::representation::crypto_quote::{CryptoCurrency, CryptoCurrencyList, CryptoQuote, CryptoQuoteDetail};
+use crate::resources::crypto_payment::CryptoDepositPaymentList;
+use crate::resources::crypto_quote::{CryptoCurrency, CryptoCurrencyList, CryptoQuote, CryptoQuoteDetail};
 
 fn account() -> AccountId {
     AccountId::parse("acc_01h455vb4pex5vsknk084sn02q").unwrap()
@@ -52,7 +52,7 @@ fn crypto_quote_has_its_fields_on_both_sides() {
 
 #[test]
 fn crypto_deposit_has_its_fields() {
-    let rendered = |status| String::from_utf8(JsonRepresentation::new().crypto_deposit(&deposit(status))).unwrap();
+    let rendered = |status| String::from_utf8(JsonRenderer::new().crypto_deposit(&deposit(status))).unwrap();
     let expected = |fee: &str, net: &str, rest: &str, times: &str| {
         format!(
             concat!(
@@ -121,7 +121,7 @@ fn crypto_withdrawal_has_its_fields() {
     let id = CryptoWithdrawalId::parse("cwd_01h455vb4pex5vsknk084sn02t").unwrap();
     let rendered = |status| {
         let withdrawal = withdrawal_in_status(Withdrawal { id, ..a_withdrawal(account()) }, status);
-        String::from_utf8(JsonRepresentation::new().crypto_withdrawal(&withdrawal)).unwrap()
+        String::from_utf8(JsonRenderer::new().crypto_withdrawal(&withdrawal)).unwrap()
     };
     let expected = |status: &str, error: &str, done: &str| {
         format!(

@@ -12,42 +12,42 @@ use tokio::task::JoinHandle;
 use super::{Institution, client};
 
 /// Changes the status and the body of an answer, by method and path of its request.
-type Lie = dyn Fn(&str, &str, &mut u16, &mut Value) + Send + Sync;
+type Alteration = dyn Fn(&str, &str, &mut u16, &mut Value) + Send + Sync;
 
 /// A running server, which ends when dropped.
-pub struct LyingUpstream {
+pub struct AlteringProxy {
     address: SocketAddr,
-    lie: Arc<Mutex<Arc<Lie>>>,
+    alteration: Arc<Mutex<Arc<Alteration>>>,
     traceparents: Arc<Mutex<Vec<String>>>,
     task: JoinHandle<()>,
 }
 
-impl Drop for LyingUpstream {
+impl Drop for AlteringProxy {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl LyingUpstream {
+impl AlteringProxy {
     /// Starts a server that forwards all answers unchanged.
     pub async fn before(psp: &Institution) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let truth: Arc<Lie> = Arc::new(|_, _, _, _| {});
-        let lie = Arc::new(Mutex::new(truth));
+        let unchanged: Arc<Alteration> = Arc::new(|_, _, _, _| {});
+        let alteration = Arc::new(Mutex::new(unchanged));
         let traceparents = Arc::default();
-        let (of_task, seen) = (Arc::clone(&lie), Arc::clone(&traceparents));
+        let (of_task, seen) = (Arc::clone(&alteration), Arc::clone(&traceparents));
         let (base_url, client) = (psp.credential("base_url"), client());
         let task = tokio::spawn(async move {
             // The connections end with the server.
             let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let (lie, seen) = (Arc::clone(&of_task), Arc::clone(&seen));
+                let (alteration, seen) = (Arc::clone(&of_task), Arc::clone(&seen));
                 let (base_url, client) = (base_url.clone(), client.clone());
-                connections.spawn(async move { drop(serve(stream, &client, &base_url, (&lie, &seen)).await) });
+                connections.spawn(async move { drop(serve(stream, &client, &base_url, (&alteration, &seen)).await) });
             }
         });
-        Self { address, lie, traceparents, task }
+        Self { address, alteration, traceparents, task }
     }
 
     /// Returns the environment that makes the institution behind it the acquirer `name`.
@@ -63,13 +63,13 @@ impl LyingUpstream {
     }
 
     /// Sets the change of answers.
-    pub fn changes_answers(&self, lie: impl Fn(&str, &str, &mut u16, &mut Value) + Send + Sync + 'static) {
-        *self.lie.lock().unwrap() = Arc::new(lie);
+    pub fn alter_answers(&self, alteration: impl Fn(&str, &str, &mut u16, &mut Value) + Send + Sync + 'static) {
+        *self.alteration.lock().unwrap() = Arc::new(alteration);
     }
 
     /// Forwards answers unchanged again.
-    pub fn passes_on(&self) {
-        self.changes_answers(|_, _, _, _| {});
+    pub fn stop_altering(&self) {
+        self.alter_answers(|_, _, _, _| {});
     }
 }
 
@@ -77,7 +77,7 @@ async fn serve(
     stream: TcpStream,
     client: &Client,
     base_url: &str,
-    (lie, traceparents): (&Mutex<Arc<Lie>>, &Mutex<Vec<String>>),
+    (alteration, traceparents): (&Mutex<Arc<Alteration>>, &Mutex<Vec<String>>),
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream);
@@ -107,8 +107,8 @@ async fn serve(
         let mut status = reply.status().as_u16();
         let Ok(bytes) = reply.bytes().await else { return Ok(()) };
         let mut json = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
-        let change = Arc::clone(&lie.lock().unwrap());
-        change(&method, &path, &mut status, &mut json);
+        let alter = Arc::clone(&alteration.lock().unwrap());
+        alter(&method, &path, &mut status, &mut json);
         let bytes = if json.is_null() { Vec::new() } else { serde_json::to_vec(&json).unwrap() };
         let head = format!(
             "HTTP/1.1 {status} Said\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",

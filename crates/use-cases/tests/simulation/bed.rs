@@ -22,9 +22,9 @@ use cais_ports::{
     Clock as _, IdGenerator as _, ResponseKind, Store as _, UpstreamProgress, UpstreamWithdrawal,
     UpstreamWithdrawalStatus,
 };
+use cais_testkit::bed::LONG;
 use cais_testkit::builders::{an_account, an_operator, main_acquirer, start, steps};
-use cais_testkit::psp::{Listing, Looking, OrderKind, Sending};
-use cais_testkit::world::LONG;
+use cais_testkit::psp::{ListReply, LookupReply, OrderKind, OrderReply};
 use cais_testkit::{
     FakeAcquirers, FakeProcessor, FakePsp, ManualClock, MemoryStore, PlainKeyedHash, PlainSecretCipher, SequentialIds,
     TextRepresentation,
@@ -85,7 +85,7 @@ impl Drop for Trace {
     }
 }
 
-pub struct World {
+pub struct TestBed {
     pub store: Arc<MemoryStore>,
     pub clock: Arc<ManualClock>,
     ids: Arc<SequentialIds>,
@@ -107,7 +107,7 @@ pub struct World {
     trace: Trace,
 }
 
-impl World {
+impl TestBed {
     /// Creates a merchant with two paid charges of R$ 20.00, of which one is disputed.
     pub fn new(title: String) -> Self {
         let (store, clock) = (Arc::new(MemoryStore::default()), Arc::new(ManualClock::default()));
@@ -127,7 +127,7 @@ impl World {
         let ports = [0, 1].map(|node| ports(&store, &clock, &ids, (&psps, &processor), &nodes[node]));
         let missing = ChargeId::new(ids.next_uuid());
         let (refundable, disputed) = (missing, missing);
-        let mut world = Self {
+        let mut bed = Self {
             store,
             clock,
             ids,
@@ -144,14 +144,14 @@ impl World {
             disputed,
             trace: Trace(title),
         };
-        run(world.store.clone().commit(steps::open_account(&world.account))).unwrap();
-        world.refundable = world.paid(200).id;
-        let disputed = world.paid(201);
-        world.disputed = disputed.id;
+        run(bed.store.clone().commit(steps::open_account(&bed.account))).unwrap();
+        bed.refundable = bed.paid(200).id;
+        let disputed = bed.paid(201);
+        bed.disputed = disputed.id;
         let pix = disputed.state.settlement().unwrap().end_to_end_id.clone();
-        world.psps[0].dispute(&pix, 500);
-        run(infractions::poll::run_once(&world.ports[0])).unwrap();
-        world
+        bed.psps[0].dispute(&pix, 500);
+        run(infractions::poll::run_once(&bed.ports[0])).unwrap();
+        bed
     }
 
     /// Creates and pays a charge, without faults.
@@ -215,7 +215,7 @@ impl World {
     }
 
     /// Receives a callback of the acquirer at a node.
-    pub fn call_back(&mut self, node: usize, acquirer: AcquirerName, body: Vec<u8>) {
+    pub fn receive_callback(&mut self, node: usize, acquirer: AcquirerName, body: Vec<u8>) {
         let ports = self.ports[node].clone();
         let received = async move { format!("{:?}", callbacks::receive(&ports, &acquirer, body).await) };
         self.spawn(node, "callback".to_owned(), received);
@@ -253,7 +253,7 @@ impl World {
     }
 
     /// Sets the reply of the first acquirer, or of the processor, to orders of this kind.
-    pub fn set_for(&self, kind: OrderKind, sending: Sending) {
+    pub fn set_for(&self, kind: OrderKind, sending: OrderReply) {
         if matches!(kind, OrderKind::Withdrawal | OrderKind::Deposit) {
             self.processor.set(sending);
         } else {
@@ -301,15 +301,15 @@ impl World {
     pub fn stop_faults(&mut self) {
         self.note("faults stop");
         for psp in &self.psps {
-            psp.set(Sending::Takes);
-            psp.set_looking(Looking::Tells);
-            psp.set_listing(Listing::Pages(100));
+            psp.set(OrderReply::Accepts);
+            psp.set_lookup_reply(LookupReply::Accurate);
+            psp.set_list_replies(ListReply::Pages(100));
             psp.hide_defenses(false);
-            psp.set_resting(false);
+            psp.set_breaker_open(false);
         }
-        self.processor.set(Sending::Takes);
-        self.processor.set_verifying(Sending::Takes);
-        self.processor.set_looking(Looking::Tells);
+        self.processor.set(OrderReply::Accepts);
+        self.processor.set_verifying(OrderReply::Accepts);
+        self.processor.set_lookup_reply(LookupReply::Accurate);
         for node in &self.nodes {
             node.restart();
         }

@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    bed::{Bed, eventually, kept, prompt},
+    bed::{Bed, eventually, instant_sends, with_state_file},
     receiver::Receiver,
 };
 
@@ -69,15 +69,15 @@ async fn every_change_of_an_infraction_has_a_callback() {
 async fn waiting_callbacks_are_sent_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.jsonl");
-    let patient = SandboxConfig { callback_retry_base: Duration::from_mins(1), ..prompt() };
-    let bed = Bed::with(kept(&path, patient)).await;
+    let config = SandboxConfig { callback_retry_base: Duration::from_mins(1), ..instant_sends() };
+    let bed = Bed::with(with_state_file(&path, config)).await;
     let receiver = Receiver::start(&[500]).await;
     let (_, e2e) = bed.paid(1, "10.00").await;
     bed.register_webhook(&receiver.url).await;
     let id = open(&bed, &e2e);
     receiver.wait_for(1).await;
     bed.sandbox.stop().await;
-    let bed = Bed::with(kept(&path, prompt())).await;
+    let bed = Bed::with(with_state_file(&path, instant_sends())).await;
     receiver.wait_for(2).await;
     assert_eq!(statuses(&receiver, &id), ["ABERTA", "ABERTA"]);
     eventually(async || (bed.control.ledger().unwrap().callbacks.delivered == 1).then_some(())).await;

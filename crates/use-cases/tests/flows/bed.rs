@@ -12,9 +12,9 @@ use cais_domain::money::Money;
 use cais_ports::webhooks::MockWebhookSender;
 use cais_ports::{Acquirers, UrlRefusal};
 use cais_testkit::FakeAcquirers;
+pub use cais_testkit::bed::PAST_LEASE;
+use cais_testkit::bed::{a_request_key, fingerprint};
 use cais_testkit::builders::{an_account, fresh};
-pub use cais_testkit::world::PAST_LEASE;
-use cais_testkit::world::{a_request_key, fingerprint};
 use cais_use_cases::charges::create::{CreateCharge, CreateChargeError, NewCharge, create};
 use cais_use_cases::charges::fetch::{FetchError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
@@ -22,17 +22,17 @@ use cais_use_cases::{Ports, Response, SyncGate};
 
 /// The environment of a test. Clones share it.
 #[derive(Clone)]
-pub struct World(pub cais_testkit::World);
+pub struct TestBed(pub cais_testkit::TestBed);
 
-impl Deref for World {
-    type Target = cais_testkit::World;
+impl Deref for TestBed {
+    type Target = cais_testkit::TestBed;
 
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl World {
+impl TestBed {
     /// Creates an approved account without fees, and one acquirer.
     pub async fn new() -> Self {
         Self::with(an_account(), 1).await
@@ -40,15 +40,15 @@ impl World {
 
     /// Creates the account, and this number of acquirers.
     pub async fn with(account: Account, psps: usize) -> Self {
-        let world = cais_testkit::World::new(account).await;
-        let acquirers = FakeAcquirers::new(&[world.psp.clone(), world.second.clone()][..psps]);
-        let mut world = world.with_acquirers(acquirers);
-        world.ports.webhooks = Arc::new(receivers());
-        Self(world)
+        let bed = cais_testkit::TestBed::new(account).await;
+        let acquirers = FakeAcquirers::new(&[bed.psp.clone(), bed.second.clone()][..psps]);
+        let mut bed = bed.with_acquirers(acquirers);
+        bed.ports.webhooks = Arc::new(receivers());
+        Self(bed)
     }
 
     /// Returns the ports with other acquirers.
-    pub fn asking(&self, acquirers: Arc<dyn Acquirers>) -> Ports {
+    pub fn ports_with(&self, acquirers: Arc<dyn Acquirers>) -> Ports {
         Ports { acquirers, ..self.ports.clone() }
     }
 
@@ -141,5 +141,5 @@ pub fn named(external: &str, terms: NewCharge) -> NewCharge {
 
 /// Returns the id of the charge in a response.
 pub fn id_of(answer: &Response) -> ChargeId {
-    cais_testkit::world::id_of(answer)
+    cais_testkit::bed::id_of(answer)
 }

@@ -17,9 +17,9 @@ use cais_domain::money::Money;
 use cais_domain::rate::Percentage;
 use cais_ports::{Clock as _, CryptoDepositQueries as _, PageRequest, ResponseKind};
 use cais_testkit::FakeAcquirers;
+pub use cais_testkit::bed::{LONG, PAST_LEASE, status_of};
+use cais_testkit::bed::{a_request_key, fingerprint};
 use cais_testkit::builders::{an_account, fresh};
-pub use cais_testkit::world::{LONG, PAST_LEASE, status_of};
-use cais_testkit::world::{a_request_key, fingerprint};
 use cais_use_cases::callbacks::{self, ReceiveError};
 use cais_use_cases::crypto::deposits::create::{CreateDeposit, CreateDepositError, NewDeposit, create};
 use cais_use_cases::crypto::deposits::fetch::fetch;
@@ -35,17 +35,17 @@ pub const COINS: &str = "37.037038";
 
 /// The environment of a test. Clones share it.
 #[derive(Clone)]
-pub struct World(pub cais_testkit::World);
+pub struct TestBed(pub cais_testkit::TestBed);
 
-impl Deref for World {
-    type Target = cais_testkit::World;
+impl Deref for TestBed {
+    type Target = cais_testkit::TestBed;
 
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl World {
+impl TestBed {
     /// Creates an approved account with a fee of R$ 0.50 and 1 %. A dollar costs R$ 5.40.
     pub async fn new() -> Self {
         let fee = FeeRule::try_new(Money::from_centavos(50), Percentage::parse("1").unwrap(), None, None).unwrap();
@@ -55,12 +55,12 @@ impl World {
             features: account.features.with(Feature::CryptoIn),
             ..account
         };
-        let world = cais_testkit::World::new(account).await.with_acquirers(FakeAcquirers::new(&[])).with_crypto("0");
-        let mut state = world.processor.state();
+        let bed = cais_testkit::TestBed::new(account).await.with_acquirers(FakeAcquirers::new(&[])).with_crypto("0");
+        let mut state = bed.processor.state();
         (state.minimum, state.brl_per_usd) = (Some("1"), Some(("5.40", "5.40")));
-        state.published_at = Some(world.clock.now());
+        state.published_at = Some(bed.clock.now());
         drop(state);
-        Self(world)
+        Self(bed)
     }
 
     /// Posts a deposit with the key.
@@ -110,12 +110,12 @@ impl World {
     }
 
     /// Sends a signed callback about the payment.
-    pub async fn call_back(&self, payment: &ProcessorId) -> Result<(), ReceiveError> {
-        self.call_back_signed("signed", payment).await
+    pub async fn receive_callback(&self, payment: &ProcessorId) -> Result<(), ReceiveError> {
+        self.receive_signed_callback("signed", payment).await
     }
 
     /// Sends a callback about the payment with this signature.
-    pub async fn call_back_signed(&self, signature: &str, payment: &ProcessorId) -> Result<(), ReceiveError> {
+    pub async fn receive_signed_callback(&self, signature: &str, payment: &ProcessorId) -> Result<(), ReceiveError> {
         let body = format!("deposit:{payment}");
         callbacks::receive_crypto(&self.ports, &self.processor.name, signature, body).await
     }
@@ -172,5 +172,5 @@ pub fn quoted(quote: CryptoQuoteId) -> NewDeposit {
 
 /// Returns the id of the deposit in a response.
 pub fn id_of(answer: &Response) -> CryptoDepositId {
-    cais_testkit::world::id_of(answer)
+    cais_testkit::bed::id_of(answer)
 }

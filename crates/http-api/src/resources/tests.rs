@@ -79,7 +79,7 @@ fn check(state: ChargeState, status: &str, copy_paste: &str, end_to_end_id: &str
         ),
         status, "\u{2028}", copy_paste, end_to_end_id, paid_at, expires_at
     );
-    let rendered = String::from_utf8(JsonRepresentation::new().charge(&charge(state))).unwrap();
+    let rendered = String::from_utf8(JsonRenderer::new().charge(&charge(state))).unwrap();
     assert_eq!(rendered, expected);
 }
 
@@ -105,7 +105,7 @@ fn charge_has_the_contract_fields_in_every_state() {
 
 #[test]
 fn pending_charge_shows_its_image() {
-    let body = JsonRepresentation::new().charge(&charge(ChargeState::Pending(issued())));
+    let body = JsonRenderer::new().charge(&charge(ChargeState::Pending(issued())));
     let value: serde_json::Value = serde_json::from_slice(&body).unwrap();
     let image = value.pointer("/pix/qr_code_image").unwrap().as_str().unwrap();
     assert!(image.starts_with("data:image/png;base64,iVBORw0KGgo"), "{image}");
@@ -134,7 +134,7 @@ fn unexpected_payment_has_its_fields() {
         received_at: instant("2026-01-02T12:03:04.567891Z"),
     };
     assert_eq!(
-        String::from_utf8(JsonRepresentation::new().unexpected_payment(&payment)).unwrap(),
+        String::from_utf8(JsonRenderer::new().unexpected_payment(&payment)).unwrap(),
         concat!(
             r#"{"end_to_end_id":"E1234567820260102120300000000001","amount":0.05,"reason":"overpaid","#,
             r#""charge_id":"chg_01h455vb4pex5vsknk084sn02q","received_at":"2026-01-02T12:03:04.567Z"}"#

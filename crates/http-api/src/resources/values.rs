@@ -156,7 +156,7 @@ impl<T: ToSchema> ToSchema for Page<T> {
 /// Declares the type `$name` and its schema `$shown` (default: `$name`): a string that is one of `$words`.
 macro_rules! closed_list {
     ($(#[doc = $doc:literal])+ $name:ident $words:expr) => {
-        crate::representation::values::closed_list! { $(#[doc = $doc])+ $name as $name $words }
+        crate::resources::values::closed_list! { $(#[doc = $doc])+ $name as $name $words }
     };
     ($(#[doc = $doc:literal])+ $name:ident as $shown:ident $words:expr) => {
         $(#[doc = $doc])+

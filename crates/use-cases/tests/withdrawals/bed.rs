@@ -17,9 +17,9 @@ use cais_domain::rate::Percentage;
 use cais_domain::text::{LineBreaks, Text};
 use cais_ports::{PageRequest, ResponseKind};
 use cais_testkit::FakeAcquirers;
+pub use cais_testkit::bed::{LONG, PAST_LEASE, body, id_of, status_of};
+use cais_testkit::bed::{a_request_key, fingerprint};
 use cais_testkit::builders::{an_account, an_operator, fresh};
-pub use cais_testkit::world::{LONG, PAST_LEASE, body, id_of, status_of};
-use cais_testkit::world::{a_request_key, fingerprint};
 use cais_use_cases::crypto::quotes;
 use cais_use_cases::crypto::withdrawals::create::{CreateWithdrawal, CreateWithdrawalError, NewWithdrawal, create};
 use cais_use_cases::crypto::withdrawals::fetch::{FetchError, fetch};
@@ -43,17 +43,17 @@ pub const OTHER_ADDRESS: &str = "0xde709f2102306220921060314715629080e2fb77";
 
 /// The environment of a test. Clones share it.
 #[derive(Clone)]
-pub struct World(pub cais_testkit::World);
+pub struct TestBed(pub cais_testkit::TestBed);
 
-impl Deref for World {
-    type Target = cais_testkit::World;
+impl Deref for TestBed {
+    type Target = cais_testkit::TestBed;
 
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl World {
+impl TestBed {
     /// Creates an approved account with [`FUNDS`] and a fee of [`FEE`]. A dollar costs R$ 5.00.
     pub async fn new() -> Self {
         let fee = FeeRule::try_new(Money::from_centavos(FEE), Percentage::zero(), None, None).unwrap();
@@ -63,9 +63,9 @@ impl World {
             features: account.features.with(Feature::CryptoOut),
             ..account
         };
-        let world = cais_testkit::World::new(account).await.with_acquirers(FakeAcquirers::new(&[])).with_crypto("0");
-        world.fund(FUNDS).await;
-        Self(world)
+        let bed = cais_testkit::TestBed::new(account).await.with_acquirers(FakeAcquirers::new(&[])).with_crypto("0");
+        bed.fund(FUNDS).await;
+        Self(bed)
     }
 
     /// Posts a withdrawal with the key.
@@ -92,7 +92,7 @@ impl World {
 
     /// Creates a withdrawal that waits for an operator, because the processor does not show it.
     pub async fn absent(&self) -> Withdrawal {
-        self.processor.set(cais_testkit::psp::Sending::Silent);
+        self.processor.set(cais_testkit::psp::OrderReply::Silent);
         self.processing().await;
         self.clock.advance(PAST_REVIEW);
         assert_eq!(self.poll().await, 0);
@@ -189,7 +189,7 @@ impl World {
     }
 
     /// Asserts that the money was returned to the account once.
-    pub async fn given_back(&self) {
+    pub async fn money_returned(&self) {
         assert_eq!((self.money(), self.earned()), ((FUNDS, 0), (0, 0)));
         let failed = vec![EventType::CryptoWithdrawalFailed];
         assert_eq!((self.status(), self.event_types()), (WithdrawalStatus::Failed, failed));

@@ -32,24 +32,24 @@ pub const SLOW_SLOTS: usize = 2;
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The environment of a test.
-pub struct World {
-    base: cais_testkit::World,
+pub struct TestBed {
+    base: cais_testkit::TestBed,
     pub queue: Arc<Queue>,
     pub receivers: Arc<Receivers>,
 }
 
-impl Deref for World {
-    type Target = cais_testkit::World;
+impl Deref for TestBed {
+    type Target = cais_testkit::TestBed;
 
     fn deref(&self) -> &Self::Target {
         &self.base
     }
 }
 
-impl World {
+impl TestBed {
     pub async fn new() -> Self {
         // Without an expectation, so that a request to an acquirer fails the test.
-        let base = cais_testkit::World::new(an_account()).await.with_acquirers(MockAcquirers::new());
+        let base = cais_testkit::TestBed::new(an_account()).await.with_acquirers(MockAcquirers::new());
         let mut base = base.contended();
         let (queue, receivers) = (Arc::new(Queue::new(base.store.clone())), Arc::new(Receivers::default()));
         base.ports.ids = Arc::new(SequentialIds::starting_at(1 << 32));
@@ -60,15 +60,15 @@ impl World {
 
     /// Creates an endpoint that subscribes to every event.
     pub async fn endpoint(&self) -> Endpoint {
-        self.wanting(Subscription::All).await
+        self.endpoint_for(Subscription::All).await
     }
 
     /// Creates an endpoint without a subscription to the events of the tests.
-    pub async fn quiet_endpoint(&self) -> Endpoint {
-        self.wanting(subscribed(&[EventType::PayoutReversed])).await
+    pub async fn endpoint_without_test_events(&self) -> Endpoint {
+        self.endpoint_for(subscribed(&[EventType::PayoutReversed])).await
     }
 
-    pub async fn wanting(&self, subscription: Subscription) -> Endpoint {
+    pub async fn endpoint_for(&self, subscription: Subscription) -> Endpoint {
         let asked = CreateEndpoint { url: a_webhook_url(), subscription, description: None };
         create(&self.ports, &self.account, asked).await.unwrap().0
     }
@@ -132,7 +132,7 @@ impl World {
     }
 
     /// Delivers one event to the endpoint, so that the endpoint is healthy.
-    pub async fn prove(&self, endpoint: &Endpoint, node: &Dispatcher) {
+    pub async fn make_healthy(&self, endpoint: &Endpoint, node: &Dispatcher) {
         self.receivers.set(&endpoint.url, Answer::Now(taken()));
         self.publish(EventType::ChargePaid).await;
         node.tick();
@@ -160,7 +160,7 @@ impl World {
     }
 
     /// Starts a dispatcher without hints, which finds due deliveries at its ticks.
-    pub fn deaf_dispatcher(&self) -> Dispatcher {
+    pub fn dispatcher_without_hints(&self) -> Dispatcher {
         Dispatcher::start(self.ports.clone(), DispatchLimits::default())
     }
 }
@@ -183,7 +183,7 @@ impl Dispatcher {
         self.signals.send(Signal::Tick).unwrap();
     }
 
-    pub fn ask_to_stop(&self) {
+    pub fn request_stop(&self) {
         self.signals.send(Signal::Stop).unwrap();
     }
 
@@ -197,7 +197,7 @@ impl Dispatcher {
     }
 
     pub async fn stop(self) {
-        self.ask_to_stop();
+        self.request_stop();
         self.ends().await;
     }
 

@@ -1,4 +1,4 @@
-//! A request of a browser: its session, its language, and the token of its forms.
+//! The context of a page: the session and the language of the browser's request, and the token of its forms.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -28,14 +28,14 @@ use crate::texts::Language;
 const FORM_PURPOSE: &str = "dashboard-form";
 /// The header that the script library htmx adds to its requests.
 const POLL_HEADER: &str = "hx-request";
-/// The number of random bytes in the form cookie. This cookie binds forms to a browser that has no open session.
-const FORM_BYTES: usize = 16;
-/// The number of hexadecimal digits in the form cookie.
-const FORM_CHARS: usize = 2 * FORM_BYTES;
+/// The number of random bytes in the form cookie and in the idempotency key of a form.
+const RANDOM_BYTES: usize = 16;
+/// The number of hexadecimal digits in the form cookie. This cookie binds forms to a browser that has no open session.
+const FORM_CHARS: usize = 2 * RANDOM_BYTES;
 
-/// A request of a browser.
+/// The context of a page: the facts about the browser's request.
 #[derive(Clone)]
-pub(crate) struct Visit {
+pub(crate) struct PageContext {
     /// The state that pages share.
     pub(crate) dashboard: Data<Dashboard>,
     /// The client's address and user agent.
@@ -47,10 +47,10 @@ pub(crate) struct Visit {
     /// The secret that binds forms to this browser: the session cookie, or the form cookie if no session is open.
     secret: String,
     /// `true` if `secret` is a new form cookie, which the response sets.
-    is_new: bool,
+    is_new_form_cookie: bool,
 }
 
-impl FromRequest for Visit {
+impl FromRequest for PageContext {
     type Error = Failure;
     type Future = Pin<Box<dyn Future<Output = Result<Self, Failure>>>>;
 
@@ -60,8 +60,8 @@ impl FromRequest for Visit {
     }
 }
 
-impl Visit {
-    /// Returns the visit of a request.
+impl PageContext {
+    /// Returns the context of the page that a request names.
     pub(crate) async fn of(request: &HttpRequest) -> Result<Self, Failure> {
         let dashboard = request.app_data::<Data<Dashboard>>().cloned();
         let dashboard = dashboard.ok_or_else(|| Failure::Unavailable("the application has no dashboard".to_owned()))?;
@@ -89,11 +89,11 @@ impl Visit {
         }
         let of_session = cookie.filter(|_| visitor.is_some());
         let of_forms = || cookies::read(request, site, Purpose::Form).filter(|value| value.len() == FORM_CHARS);
-        let (secret, is_new) = match of_session.or_else(of_forms) {
+        let (secret, is_new_form_cookie) = match of_session.or_else(of_forms) {
             Some(secret) => (secret, false),
-            None => (draw(&dashboard), true),
+            None => (random_hex(&dashboard), true),
         };
-        Ok(Self { dashboard, browser, language, visitor, secret, is_new })
+        Ok(Self { dashboard, browser, language, visitor, secret, is_new_form_cookie })
     }
 
     /// Returns the token that each form of this browser must contain.
@@ -103,31 +103,32 @@ impl Visit {
     }
 
     /// Returns a random text, for the idempotency key of a form.
-    pub(crate) fn random(&self) -> String {
-        draw(&self.dashboard)
+    pub(crate) fn random_key(&self) -> String {
+        random_hex(&self.dashboard)
     }
 
     /// Returns `true` if `token` is the token of this browser's forms.
     pub(crate) fn has_token(&self, token: &str) -> bool {
         let Some(Ok(bytes)) = hex::decode(token).map(TryInto::try_into) else { return false };
         let hash = cais_ports::SecretHash(bytes);
-        !self.is_new && self.dashboard.logins.ports.keyed_hash.verify(FORM_PURPOSE, self.secret.as_bytes(), &hash)
+        !self.is_new_form_cookie
+            && self.dashboard.logins.ports.keyed_hash.verify(FORM_PURPOSE, self.secret.as_bytes(), &hash)
     }
 
     /// Returns the user of a complete login.
     ///
     /// # Errors
     /// [`Failure::LoginNeeded`] without such a login.
-    pub(crate) fn complete(&self) -> Result<&Visitor, Failure> {
-        self.at(SessionStage::Complete)
+    pub(crate) fn logged_in(&self) -> Result<&Visitor, Failure> {
+        self.user_at(SessionStage::Complete)
     }
 
     /// Returns the user whose password was right and whose code is missing.
     ///
     /// # Errors
     /// [`Failure::LoginNeeded`] without such a user.
-    pub(crate) fn half(&self) -> Result<&Visitor, Failure> {
-        self.at(SessionStage::Password)
+    pub(crate) fn awaiting_code(&self) -> Result<&Visitor, Failure> {
+        self.user_at(SessionStage::Password)
     }
 
     /// Returns the user of a complete login and the user's account.
@@ -135,7 +136,7 @@ impl Visit {
     /// # Errors
     /// [`Failure::LoginNeeded`] without a complete login; [`Failure::NotFound`] for an operator.
     pub(crate) fn merchant(&self) -> Result<(&Visitor, AccountId), Failure> {
-        let visitor = self.complete()?;
+        let visitor = self.logged_in()?;
         visitor.user.role.account().map(|account| (visitor, account)).ok_or(Failure::NotFound)
     }
 
@@ -144,14 +145,14 @@ impl Visit {
     /// # Errors
     /// [`Failure::LoginNeeded`] without a complete login; [`Failure::NotFound`] for a merchant.
     pub(crate) fn operator(&self) -> Result<&Visitor, Failure> {
-        let visitor = self.complete()?;
+        let visitor = self.logged_in()?;
         if visitor.user.role == Role::Operator { Ok(visitor) } else { Err(Failure::NotFound) }
     }
 
     /// Returns the account of a complete login.
     ///
     /// # Errors
-    /// As for [`Visit::merchant`]; [`Failure::Unavailable`] if the store fails.
+    /// As for [`PageContext::merchant`]; [`Failure::Unavailable`] if the store fails.
     pub(crate) async fn account(&self) -> Result<Account, Failure> {
         let (_, account) = self.merchant()?;
         self.ports().queries.find_account(account).await?.ok_or(Failure::NotFound)
@@ -162,7 +163,7 @@ impl Visit {
         &self.dashboard.logins.ports
     }
 
-    fn at(&self, stage: SessionStage) -> Result<&Visitor, Failure> {
+    fn user_at(&self, stage: SessionStage) -> Result<&Visitor, Failure> {
         self.visitor.as_ref().filter(|visitor| visitor.session.stage == stage).ok_or(Failure::LoginNeeded)
     }
 
@@ -171,11 +172,11 @@ impl Visit {
         Layout::of(self)
     }
 
-    /// Returns a page. If this visit has a new form cookie, the response sets it.
+    /// Returns a page. If the form cookie is new, the response sets it.
     pub(crate) fn page(&self, status: StatusCode, template: &impl Template) -> HttpResponse {
         let mut response = layout::html(status, template);
         let site = &self.dashboard.site;
-        if self.is_new
+        if self.is_new_form_cookie
             && let Some(header) = cookies::set(site, Purpose::Form, self.secret.clone())
         {
             response.headers_mut().append(SET_COOKIE, header);
@@ -188,14 +189,14 @@ impl Visit {
         self.page(StatusCode::OK, template)
     }
 
-    /// Returns the visit with the new session in place of the old one, for the page that completes a login.
+    /// Returns the context with the new session in place of the old one, for the page that completes a login.
     pub(crate) fn with_session(&self, created: &NewSession, user: cais_ports::User) -> Self {
         let visitor = Some(Visitor { session: created.session.clone(), user });
-        Self { visitor, secret: created.token.expose(), is_new: false, ..self.clone() }
+        Self { visitor, secret: created.token.expose(), is_new_form_cookie: false, ..self.clone() }
     }
 
     /// Adds the cookie of a new session to a response.
-    pub(crate) fn begin_session(&self, mut response: HttpResponse, created: &NewSession) -> HttpResponse {
+    pub(crate) fn set_session_cookie(&self, mut response: HttpResponse, created: &NewSession) -> HttpResponse {
         if let Some(header) = cookies::set(&self.dashboard.site, Purpose::Session, created.token.expose()) {
             response.headers_mut().append(SET_COOKIE, header);
         }
@@ -209,8 +210,8 @@ fn is_poll(request: &HttpRequest) -> bool {
     request.method() == Method::GET && request.headers().contains_key(POLL_HEADER)
 }
 
-fn draw(dashboard: &Dashboard) -> String {
-    let mut bytes = [0; FORM_BYTES];
+fn random_hex(dashboard: &Dashboard) -> String {
+    let mut bytes = [0; RANDOM_BYTES];
     dashboard.logins.ports.keyed_hash.fill_random(&mut bytes);
     hex::encode(bytes)
 }

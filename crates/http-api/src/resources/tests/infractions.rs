@@ -45,7 +45,7 @@ fn check(infraction: &Infraction, [status, resolved, submitted]: [&str; 3], [tex
     assert_eq!(String::from_utf8(to_json(&Row::from(infraction))).unwrap(), format!("{common}}}"));
     let whole = format!("{common},\"defense_text\":{text},\"defense_evidence_url\":{url}}}");
     assert_eq!(String::from_utf8(to_json(&InfractionDetail::from(infraction))).unwrap(), whole);
-    assert_eq!(String::from_utf8(JsonRepresentation::new().infraction(infraction)).unwrap(), whole);
+    assert_eq!(String::from_utf8(JsonRenderer::new().infraction(infraction)).unwrap(), whole);
 }
 
 #[test]
