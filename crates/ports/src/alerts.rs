@@ -29,13 +29,13 @@ alerts! {
         "Read `cause` in the line and correct the file. The service reads the corrected file within seconds.";
     CALLBACK_ADDRESS_REJECTED = "callback_address_rejected",
         "A callback with the right secret path came from an IP address outside of `callback_addresses`. The callback is rejected; payments are found by polling meanwhile.",
-        "Compare the IP address (`client`) with the acquirer's present ones, and `trusted_proxies` with your proxies. If the IP address is not the acquirer's, raise `callback_generation`: the secret callback address may have leaked.";
+        "Compare the IP address (`client`) with the acquirer's present ones, and `trusted_proxies` with your proxies. If the IP address is not the acquirer's, the secret callback address may have leaked: raise `callback_generation` twice, as the section \"Acquirers\" of OPERATIONS.md describes.";
     CALLBACK_REGISTRATION_FAILED = "callback_registration_failed",
         "An acquirer refuses our callback address, or Efí refuses payouts because our Pix key has no callback address there. Payments are found by polling meanwhile.",
         "Check `public_url`, and at the acquirer the application's permissions and the certificate. Registration is retried until it succeeds. If the registered address was removed at the acquirer later, restart the service.";
     CALLBACK_SIGNATURE_INVALID = "callback_signature_invalid",
         "The signature of a callback of an acquirer or of the crypto processor is missing or wrong. The callback is rejected; payments are found by polling meanwhile.",
-        "Compare `webhook_public_key_file`, `webhook_hmac_secret` or the processor's `ipn_secret` with the sender's present key. If an acquirer's key is right, raise its `callback_generation`: the callback address may have leaked.";
+        "Compare `webhook_public_key_file`, `webhook_hmac_secret` or the processor's `ipn_secret` with the sender's present key. If an acquirer's key is right, its callback address may have leaked: raise `callback_generation` twice, as the section \"Acquirers\" of OPERATIONS.md describes.";
     CALLBACK_UNMATCHED = "callback_unmatched",
         "A callback matches no charge, payout, infraction or crypto deposit. Money may have arrived without a matching charge.",
         "Run `cais callback list` and look the txid up at the acquirer. Run `cais callback retry ntc_…` once the acquirer shows the payment.";
@@ -44,7 +44,7 @@ alerts! {
         "Run `cais reconcile` for the day of the callback. Report the form of the callback as a defect.";
     CALLBACKS_FULL = "callbacks_full",
         "An acquirer has 100,000 open callbacks. Further callbacks are answered 503 until some are processed.",
-        "Check the acquirer's status page and `cais_acquirer_breaker_state`: callbacks stay open while the acquirer cannot be read. If the acquirer answers, raise `callback_generation`: the callback address may have leaked.";
+        "Check the acquirer's status page and `cais_acquirer_breaker_state`: callbacks stay open while the acquirer cannot be read. If the acquirer answers, the callback address may have leaked: raise `callback_generation` twice, as the section \"Acquirers\" of OPERATIONS.md describes.";
     CLOCK_SKEW = "clock_skew",
         "The clock of a node, of the database or of an acquirer is or was wrong. Charges may expire late, and scheduled work may start late.",
         "Compare the clocks of the nodes and the database with a time server. The node's clock alone decides when `pending` money is released.";

@@ -107,7 +107,7 @@ pub const METRICS: &[Metric] = &[
         "acquirer",
         "Callbacks that could not be matched to a charge, payout, infraction or crypto deposit.",
     ),
-    row("cais_commit_batch_size", Histogram(BATCH), "", "Change sets that were committed together."),
+    row("cais_commit_batch_size", Histogram(BATCH), "", "Change sets in one pass of a commit lane."),
     row("cais_commit_queue_depth", Gauge, "", "Change sets that wait for the committer."),
     row(
         "cais_commit_queue_full_total",
@@ -116,7 +116,7 @@ pub const METRICS: &[Metric] = &[
         "Change sets that were refused because the queue of the committer was full.",
     ),
     row("cais_commit_retries_total", Counter, "", "Batches that were repeated after an error of the database."),
-    row("cais_commit_seconds", Histogram(COMMIT_S), "", "Duration of a batch from its start to its end."),
+    row("cais_commit_seconds", Histogram(COMMIT_S), "", "Duration of one pass of a commit lane."),
     row(
         "cais_commit_set_aside_total",
         Counter,
