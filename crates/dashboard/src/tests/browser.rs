@@ -35,7 +35,7 @@ pub(super) const ORIGIN: &str = "http://localhost:8080";
 /// The service with its clock, store and acquirer.
 pub(super) struct TestBed {
     pub(super) dashboard: Arc<Dashboard>,
-    /// The testkit's bed, with the ports, both acquirers and the crypto processor.
+    /// The testkit's test bed, with the ports, both acquirers and the crypto processor.
     pub(super) base: cais_testkit::TestBed,
     pub(super) store: Arc<MemoryStore>,
     pub(super) clock: Arc<ManualClock>,

@@ -13,7 +13,7 @@ pub(super) struct Shop<'w> {
     pub(super) bed: &'w TestBed,
     pub(super) email: &'static str,
     pub(super) browser: Browser<'w>,
-    /// The testkit's bed. Its account is the merchant's account.
+    /// The testkit's test bed. Its account is the merchant's account.
     pub(super) base: cais_testkit::TestBed,
 }
 

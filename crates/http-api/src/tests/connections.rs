@@ -36,7 +36,7 @@ fn short(connections: usize) -> ConnectionLimits {
     }
 }
 
-/// Serves a bed until the test ends.
+/// Serves a test bed until the test ends.
 fn start(bed: &TestBed, limits: ConnectionLimits) -> SocketAddr {
     let bound = || TcpListener::bind("127.0.0.1:0").unwrap();
     let (listen, admin) = (bound(), bound());

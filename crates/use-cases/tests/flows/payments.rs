@@ -24,7 +24,7 @@ use crate::bed::{TestBed, named, ten_reais};
 /// The progress of a return that the acquirer has made.
 const RETURNED: UpstreamProgress = UpstreamProgress::Done { at: None };
 
-/// Creates a bed with fees of R$ 0.50 and 1 %.
+/// Creates a test bed with fees of R$ 0.50 and 1 %.
 async fn with_fee() -> TestBed {
     let rule = FeeRule::try_new(Money::from_centavos(50), Percentage::parse("1").unwrap(), None, None).unwrap();
     let account = Account { fees: FeeSchedule::default().with(Operation::PixIn, rule), ..an_account() };

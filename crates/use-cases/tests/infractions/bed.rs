@@ -50,17 +50,17 @@ impl TestBed {
         Self(cais_testkit::TestBed::new(account).await)
     }
 
-    /// Returns the same bed over a store at which all tasks read before any task writes.
+    /// Returns the same test bed over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
         Self(self.0.contended())
     }
 
-    /// Returns the same bed with a hook before each commit is checked.
+    /// Returns the same test bed with a hook before each commit is checked.
     pub fn before_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         Self(self.0.before_commits(hook))
     }
 
-    /// Returns the same bed with a clock that advances after each commit.
+    /// Returns the same test bed with a clock that advances after each commit.
     pub fn sleeping_after_commit(&self, sleep: Duration) -> Self {
         let clock = self.clock.clone();
         Self(self.after_commits(move || {

@@ -47,7 +47,7 @@ impl TestBed {
         Self(cais_testkit::TestBed::new(account).await)
     }
 
-    /// Returns the same bed over a store at which all tasks read before any task writes.
+    /// Returns the same test bed over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
         Self(self.0.contended())
     }

@@ -16,7 +16,7 @@ use cais_use_cases::reconcile::{self, DifferenceKind};
 use crate::bed::{LONG, TestBed, all, part};
 use crate::reconcile_sent::{DONE, only, paid_out, upstream};
 
-/// Returns a bed with a completed payout and a completed refund. The acquirer shows the refund as a return without a
+/// Returns a test bed with a completed payout and a completed refund. The acquirer shows the refund as a return without a
 /// charge.
 async fn refunded() -> (TestBed, Refund, ReturnId) {
     let bed = paid_out(PayoutStatus::Completed).await;

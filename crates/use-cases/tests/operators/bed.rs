@@ -32,7 +32,7 @@ impl TestBed {
         Self(cais_testkit::TestBed::empty(an_account()).with_acquirers(MockAcquirers::new()))
     }
 
-    /// Creates a bed with one account.
+    /// Creates a test bed with one account.
     pub async fn with_account() -> Self {
         let bed = Self::new();
         bed.create(EMAIL, true).await.unwrap();

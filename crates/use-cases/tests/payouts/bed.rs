@@ -57,17 +57,17 @@ impl TestBed {
         Self(bed)
     }
 
-    /// Returns the same bed over a store at which all tasks read before any task writes.
+    /// Returns the same test bed over a store at which all tasks read before any task writes.
     pub fn contended(&self) -> Self {
         Self(self.0.contended())
     }
 
-    /// Returns the same bed with a hook before each commit is checked.
+    /// Returns the same test bed with a hook before each commit is checked.
     pub fn before_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         Self(self.0.before_commits(hook))
     }
 
-    /// Returns the same bed with a hook after each commit, before its caller has the result.
+    /// Returns the same test bed with a hook after each commit, before its caller has the result.
     pub fn after_commits(&self, hook: impl FnMut() + Send + 'static) -> Self {
         Self(self.0.after_commits(hook))
     }
