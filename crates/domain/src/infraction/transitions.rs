@@ -335,9 +335,7 @@ fn divided(
     all: &[Infraction],
     lost: Option<InfractionId>,
 ) -> Result<(Infraction, Vec<Infraction>, Vec<BlockChange>), InfractionError> {
-    let mut changed = apportion(payment, charge, all, lost)?;
-    // The lost infraction comes last: the other infractions first free the money that its block then takes.
-    changed.sort_by_key(|one| Some(one.id) == lost);
+    let changed = apportion(payment, charge, all, lost)?;
     let blocks = changed.iter().map(Infraction::hold).collect();
     let (mine, siblings): (Vec<_>, Vec<_>) = changed.into_iter().partition(|one| one.id == infraction.id);
     Ok((mine.into_iter().next().unwrap_or(infraction), siblings, blocks))
