@@ -55,7 +55,7 @@ async fn list(ports: &Ports, output: Output) -> anyhow::Result<()> {
     }
     output.print(&json!({ "data": found.iter().map(as_json).collect::<Vec<_>>() }), || {
         if found.is_empty() {
-            return "Every callback is matched.".to_owned();
+            return "There are no unmatched callbacks.".to_owned();
         }
         let rows: Vec<Vec<String>> = found.iter().map(row).collect();
         table(&["ID", "RECEIVED", "ACQUIRER", "ATTEMPTS", "NAMES"], &rows)

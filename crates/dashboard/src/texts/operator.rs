@@ -89,7 +89,7 @@ catalogue! {
 
     callbacks: "Avisos sem correspondência", "Unmatched callbacks";
     callbacks_text: "Estes avisos não correspondem a nenhuma cobrança, saque, infração ou depósito em cripto.", "These callbacks match no charge, payout, infraction or crypto deposit.";
-    callbacks_none: "Todos os avisos têm correspondência.", "Every callback is matched.";
+    callbacks_none: "Não há avisos sem correspondência.", "There are no unmatched callbacks.";
     acquirer: "Adquirente", "Acquirer";
     received: "Recebido", "Received";
     attempts: "Tentativas", "Attempts";
