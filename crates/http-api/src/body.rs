@@ -14,7 +14,7 @@ use actix_web::web::{Bytes, BytesMut};
 use cais_strict_json::Issue;
 use futures_util::{FutureExt as _, Stream, StreamExt as _};
 
-use super::callbacks::BodyReservation;
+use super::callbacks::MemoryPermit;
 use super::error::{ApiError, ErrorCode};
 
 /// Largest JSON body.
@@ -71,7 +71,7 @@ pub async fn json(headers: &HeaderMap, payload: &mut Payload, within: Duration) 
     if is_json(headers, body.is_empty()) { Ok(body) } else { Err(ApiError::new(ErrorCode::UnsupportedMediaType)) }
 }
 
-/// Reads the body of a callback. The memory of the body is reserved in `reservation`.
+/// Reads the body of a callback. The memory of the body is reserved in `permit`.
 ///
 /// # Errors
 /// `payload_too_large`; `service_unavailable` if no more memory can be reserved; `request_timeout` if the body does not arrive in time;
@@ -80,9 +80,9 @@ pub async fn callback(
     headers: &HeaderMap,
     payload: &mut Payload,
     within: Duration,
-    reservation: &mut BodyReservation<'_>,
+    permit: &mut MemoryPermit<'_>,
 ) -> Result<Bytes, ApiError> {
-    read(headers, payload, MAX_CALLBACK_BYTES, within, |bytes| reservation.grow_to(bytes)).await
+    read(headers, payload, MAX_CALLBACK_BYTES, within, |bytes| permit.grow_to(bytes)).await
 }
 
 async fn read(

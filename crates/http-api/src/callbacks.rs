@@ -43,13 +43,13 @@ pub struct CallbackPaths {
 }
 
 /// The memory reserved for the body of one callback; released on drop.
-pub struct BodyReservation<'p> {
+pub struct MemoryPermit<'p> {
     all: &'p Semaphore,
     held: Option<SemaphorePermit<'p>>,
 }
 
-impl BodyReservation<'_> {
-    /// Increases the reservation to `bytes`.
+impl MemoryPermit<'_> {
+    /// Increases the permit to `bytes`.
     ///
     /// # Errors
     /// `service_unavailable` if all memory is reserved.
@@ -96,10 +96,10 @@ impl CallbackPaths {
         own.find(|(_, tag)| hmac::verify(&self.key, token.as_bytes(), tag.as_ref()).is_ok()).map(|(name, _)| name)
     }
 
-    /// Returns an empty reservation for the body of a callback.
+    /// Returns an empty permit for the body of a callback.
     #[must_use]
-    pub fn body_reservation(&self) -> BodyReservation<'_> {
-        BodyReservation { all: &self.body_memory, held: None }
+    pub fn memory_permit(&self) -> MemoryPermit<'_> {
+        MemoryPermit { all: &self.body_memory, held: None }
     }
 }
 
@@ -121,10 +121,10 @@ pub async fn receive(request: HttpRequest, payload: Payload, shared: Data<AppSta
         );
         return Err(ApiError::new(ErrorCode::NotFound));
     }
-    // The reservation is held until the response, because the body may stay in memory until then.
-    let mut reservation = shared.callbacks.body_reservation();
+    // The permit is held until the response, because the body may stay in memory until then.
+    let mut permit = shared.callbacks.memory_permit();
     let within = RequestContext::of(&request)?.body_within;
-    let body = body::callback(request.headers(), &mut payload.into_inner(), within, &mut reservation).await?;
+    let body = body::callback(request.headers(), &mut payload.into_inner(), within, &mut permit).await?;
     let headers = request.headers();
     let signature = headers.get(SIGNATURE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     let texts = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
@@ -187,14 +187,14 @@ mod tests {
     #[test]
     fn bodies_share_bounded_memory_and_release_it() {
         let paths = CallbackPaths::new([]);
-        let mut reservations: Vec<BodyReservation<'_>> = (0..32).map(|_| paths.body_reservation()).collect();
-        for reservation in &mut reservations {
-            reservation.grow_to(1_000).unwrap();
-            reservation.grow_to(1024 * 1024).unwrap();
+        let mut permits: Vec<MemoryPermit<'_>> = (0..32).map(|_| paths.memory_permit()).collect();
+        for permit in &mut permits {
+            permit.grow_to(1_000).unwrap();
+            permit.grow_to(1024 * 1024).unwrap();
         }
-        let mut late = paths.body_reservation();
+        let mut late = paths.memory_permit();
         assert_eq!(late.grow_to(1).unwrap_err().code, ErrorCode::ServiceUnavailable);
-        reservations.pop();
+        permits.pop();
         late.grow_to(1024 * 1024).unwrap();
     }
 

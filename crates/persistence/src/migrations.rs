@@ -31,7 +31,7 @@ const WAIT: Duration = Duration::from_secs(90);
 const POLL: Duration = Duration::from_millis(200);
 /// On SQLite, the longest wait while another process writes the file. On PostgreSQL, the time limit of statements, except those of
 /// migrations.
-const MIGRATION_TIMEOUT: Duration = Duration::from_secs(30);
+const SESSION_TIMEOUT: Duration = Duration::from_secs(30);
 
 const CREATE_LEASE: &str = "CREATE TABLE IF NOT EXISTS migration_lease (name TEXT PRIMARY KEY, owner TEXT NOT NULL, lease_until BIGINT NOT NULL)";
 /// The SQL of the database's current time in microseconds. Leases use this clock, because all runners share it.
@@ -94,14 +94,14 @@ impl Schema {
 pub fn status(url: &DatabaseUrl) -> Result<Schema, MigrationError> {
     match url.address() {
         Address::Sqlite(path) => {
-            let file = Sqlite::new(path, MIGRATION_TIMEOUT);
+            let file = Sqlite::new(path, SESSION_TIMEOUT);
             if file.exists() {
                 Ok(schema(&mut file.connect("")?, true)?)
             } else {
                 Ok(compare(BTreeSet::new(), &known::<SqliteBackend>(&SQLITE)?))
             }
         }
-        Address::Postgres(_) => Ok(schema(&mut Postgres::new(url, MIGRATION_TIMEOUT).connect("")?, false)?),
+        Address::Postgres(_) => Ok(schema(&mut Postgres::new(url, SESSION_TIMEOUT).connect("")?, false)?),
     }
 }
 
@@ -114,7 +114,7 @@ pub fn migrate(url: &DatabaseUrl, owner: &str) -> Result<Vec<String>, MigrationE
     match url.address() {
         Address::Sqlite(path) => migrate_sqlite(path, owner),
         Address::Postgres(_) => {
-            let mut connection = Postgres::new(url, MIGRATION_TIMEOUT).connect("SET statement_timeout = 0")?;
+            let mut connection = Postgres::new(url, SESSION_TIMEOUT).connect("SET statement_timeout = 0")?;
             under_lease(&mut connection, owner, NOW_POSTGRES, POSTGRES, false, |connection, step| {
                 connection.transaction(step)
             })
@@ -123,7 +123,7 @@ pub fn migrate(url: &DatabaseUrl, owner: &str) -> Result<Vec<String>, MigrationE
 }
 
 fn migrate_sqlite(path: &Path, owner: &str) -> Result<Vec<String>, MigrationError> {
-    let file = Sqlite::new(path, MIGRATION_TIMEOUT);
+    let file = Sqlite::new(path, SESSION_TIMEOUT);
     file.create()?;
     let mut connection = file.connect(WAL)?;
     under_lease(&mut connection, owner, NOW_SQLITE, SQLITE, true, |connection, step| {
@@ -346,7 +346,7 @@ mod tests {
         let url = DatabaseUrl::parse(&format!("sqlite:{}", path.display())).unwrap();
         let first = migrate(&url, "test").unwrap();
         assert_eq!(first.len(), status(&url).unwrap().applied.len());
-        let mut connection = Sqlite::new(&path, MIGRATION_TIMEOUT).connect("").unwrap();
+        let mut connection = Sqlite::new(&path, SESSION_TIMEOUT).connect("").unwrap();
         MigrationHarness::<SqliteBackend>::revert_all_migrations(&mut connection, SQLITE).unwrap();
         assert_eq!(status(&url).unwrap().pending, first);
         assert_eq!(migrate(&url, "test").unwrap(), first);

@@ -47,7 +47,7 @@ pub struct AuditRow {
 pub struct AuditFilter {
     /// The account that the change concerns.
     pub account: Option<AccountId>,
-    /// The name of the operator.
+    /// The name of the actor.
     pub operator: Option<String>,
     /// The command, for example `account.suspend`.
     pub action: Option<String>,

@@ -15,7 +15,7 @@ pub async fn verify(ports: &Ports) -> Result<LedgerReport, StoreError> {
     let report = ports.maintenance.verify_ledger().await?;
     let differences = u64::try_from(report.differences.len()).unwrap_or(u64::MAX);
     if let Err(error) = ports.maintenance.record_ledger_check(LedgerCheckResult { at, differences }).await {
-        tracing::warn!(%error, "result of the ledger's verification could not be stored; metrics show an older result");
+        tracing::warn!(%error, "result of the ledger check could not be stored; metrics show an older result");
     }
     Ok(report)
 }

@@ -30,7 +30,7 @@ const OTHER_KEYS: [(&str, &str); 13] = [
     ("global_reservations", "these values are unique across accounts"),
     ("callbacks", "a callback has no account until it is matched"),
     ("installation_facts", "they are of the whole installation"),
-    ("ledger_verifications", "a verification covers the whole ledger"),
+    ("ledger_verifications", "a check covers the whole ledger"),
     ("list_positions", "an acquirer's list is of many accounts"),
     ("acquirer_drains", "an acquirer serves many accounts"),
     ("audit_log", "operators see the changes of all accounts in their order"),

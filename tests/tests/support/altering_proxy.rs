@@ -1,4 +1,4 @@
-//! A server between a service and its acquirer that forwards every request and may change answers.
+//! A server between a service and its acquirer that forwards every request and may alter answers.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::{Institution, client};
 
-/// Changes the status and the body of an answer, by method and path of its request.
+/// Alters the status and the body of an answer, by method and path of its request.
 type Alteration = dyn Fn(&str, &str, &mut u16, &mut Value) + Send + Sync;
 
 /// A running server, which ends when dropped.
@@ -62,7 +62,7 @@ impl AlteringProxy {
         self.traceparents.lock().unwrap().clone()
     }
 
-    /// Sets the change of answers.
+    /// Sets the alteration of answers.
     pub fn alter_answers(&self, alteration: impl Fn(&str, &str, &mut u16, &mut Value) + Send + Sync + 'static) {
         *self.alteration.lock().unwrap() = Arc::new(alteration);
     }

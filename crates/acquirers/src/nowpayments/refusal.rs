@@ -49,7 +49,7 @@ pub(super) fn is_ok(reply: &Reply) -> bool {
     reply.status.is_success() && text.trim().trim_matches('"').eq_ignore_ascii_case("ok")
 }
 
-/// Parses a part of an answer. `what` names the part in the error.
+/// Parses a part of an answer. `field` names the part in the error.
 pub(super) fn expect<'a, T: Deserialize<'a>>(value: &'a RawValue, field: &str) -> Result<T, Defect> {
     part(Some(value)).ok_or_else(|| Defect::mismatch(field, "cannot be read"))
 }

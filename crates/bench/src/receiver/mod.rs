@@ -146,7 +146,7 @@ impl Receiver {
 
     fn ask<T: DeserializeOwned>(&mut self, command: &ReceiverCommand) -> Result<T> {
         let line = serde_json::to_string(command)?;
-        writeln!(self.commands, "{line}").context("the receivers accept no orders")?;
+        writeln!(self.commands, "{line}").context("the receivers accept no commands")?;
         self.answer()
     }
 

@@ -38,7 +38,7 @@ pub fn serve(endpoints: usize) -> Result<()> {
             let _ = answer_commands(&log);
             let _ = end.send(());
         });
-        ended.await.context("the thread that reads orders ended")
+        ended.await.context("the thread that reads commands ended")
     })
 }
 

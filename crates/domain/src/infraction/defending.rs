@@ -70,8 +70,8 @@ impl Infraction {
         }
     }
 
-    /// Records a look-up that did not show the defense. The pause before the next look-up doubles each time, up to
-    /// [`crate::pause::MAX_PAUSE`].
+    /// Schedules the next poll, because no poll has shown the defense. The pause before the poll doubles each time, up
+    /// to [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn schedule_next_poll(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);

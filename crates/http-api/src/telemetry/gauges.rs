@@ -45,9 +45,9 @@ const DRAINED_OPEN: &str = "cais_acquirer_drained_open_orders";
 /// The time at which an acquirer's client certificate expires.
 const CERTIFICATE_EXPIRY: &str = "cais_acquirer_certificate_expiry_timestamp_seconds";
 
-/// Time of the last verification of the ledger.
+/// Time of the last ledger check.
 const VERIFIED: &str = "cais_ledger_verified_timestamp_seconds";
-/// Differences that the last verification of the ledger found.
+/// Differences that the last ledger check found.
 const LEDGER_DIFFERENCES: &str = "cais_ledger_differences";
 
 /// The time up to which the lists of an acquirer are compared.
@@ -163,7 +163,7 @@ pub fn set_reconciled(comparison: &ComparisonState) {
     gauge!(DIFFERENCES, "acquirer" => acquirer).set(u32::try_from(comparison.open).unwrap_or(u32::MAX));
 }
 
-/// Sets the gauges of the last verification of the ledger.
+/// Sets the gauges of the last ledger check.
 pub fn show_ledger_check(check: LedgerCheckResult) {
     gauge!(VERIFIED).set(u32::try_from(check.at.as_second()).unwrap_or(u32::MAX));
     gauge!(LEDGER_DIFFERENCES).set(float(check.differences));

@@ -6,7 +6,7 @@ use cais_use_cases::{Pass, Ports, WorkError, acquirer_drain, callbacks, crypto, 
 use super::gauges;
 
 /// Updates the metrics of open and unmatched callbacks, of open payouts and refunds, and of open orders at drained
-/// acquirers. Also updates the metrics of crypto reviews and of the last verification of the ledger.
+/// acquirers. Also updates the metrics of crypto reviews and of the last ledger check.
 ///
 /// # Errors
 /// A read of the store failed.

@@ -169,13 +169,13 @@ pub const METRICS: &[Metric] = &[
         "cais_ledger_differences",
         Gauge,
         "",
-        "Differences that the last verification of the ledger found, at most 1,000; absent before the first.",
+        "Differences that the last check of the ledger found, at most 1,000; absent before the first.",
     ),
     row(
         "cais_ledger_verified_timestamp_seconds",
         Gauge,
         "",
-        "Unix time of the last verification of the ledger; absent before the first.",
+        "Unix time of the last check of the ledger; absent before the first.",
     ),
     row("cais_open_money_count", Gauge, "kind", "Payouts and refunds whose outcome is open; counted to 100,000."),
     row(

@@ -48,7 +48,8 @@ async fn probe_store(store: &Persistence) -> Result<(), QueryError> {
     tokio::try_join!(schema, lanes, links).map(drop)
 }
 
-/// Runs a probe, at most for [`PROBE_TIMEOUT`]. The returned error contains only `failure`. Its cause may name the database, so it is only logged.
+/// Runs a probe, at most for [`PROBE_TIMEOUT`]. The returned error contains only `failure`. Its cause may name the database, so it is only
+/// logged.
 async fn within<E: Display>(failure: &str, probe: impl Future<Output = Result<(), E>>) -> Result<(), QueryError> {
     let cause = match tokio::time::timeout(PROBE_TIMEOUT, probe).await {
         Ok(Ok(())) => return Ok(()),

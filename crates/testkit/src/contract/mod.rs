@@ -118,7 +118,7 @@ macro_rules! store_suite {
                 buckets_cover_only_their_own_transfers
                 greatest_amount_moves
                 balance_out_of_range_is_refused
-                last_verification_of_the_ledger_is_returned
+                last_ledger_check_is_returned
             }
             events {
                 sequences_count_from_one_in_each_account

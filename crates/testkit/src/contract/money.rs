@@ -145,8 +145,8 @@ pub async fn system_balance_is_the_sum_of_its_rows(h: &mut Harness) {
     assert_eq!(h.store.system_balance(&none).await.unwrap(), Money::ZERO);
 }
 
-/// The last verification of the ledger is returned, whatever the order in which the results are stored.
-pub async fn last_verification_of_the_ledger_is_returned(h: &mut Harness) {
+/// The last ledger check is returned, whatever the order in which the results are stored.
+pub async fn last_ledger_check_is_returned(h: &mut Harness) {
     assert_eq!(h.store.last_ledger_check().await.unwrap(), None);
     let at = |at_s, differences| LedgerCheckResult { at: after_s(at_s), differences };
     for (stored, last) in [

@@ -296,7 +296,7 @@ impl FakePsp {
     }
 
     /// Stops replies to requests of lists whose span overlaps `span`. `None` resumes the replies.
-    pub fn stop_list_replies(&self, span: Option<(Timestamp, Timestamp)>) {
+    pub fn set_silent_span(&self, span: Option<(Timestamp, Timestamp)>) {
         self.state().silent_span = span;
     }
 

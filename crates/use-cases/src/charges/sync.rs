@@ -108,7 +108,7 @@ async fn apply_seen(
     acquirer: &AcquirerName,
     upstream: &UpstreamCharge,
 ) -> Result<Seen, StoreError> {
-    let charge = issue_if_created(ports, charge, acquirer, upstream).await?;
+    let charge = issue_if_creating(ports, charge, acquirer, upstream).await?;
     let mut seen = credit_payments(ports, charge, acquirer, &upstream.payments).await?;
     if seen.charge.state.acquirer() == acquirer {
         seen.charge = cancel_or_expire(ports, seen.charge, upstream).await?;
@@ -212,7 +212,7 @@ async fn is_returned_in_full(
 }
 
 /// Records a charge in creation as issued, if the acquirer has the charge with the ordered amount.
-async fn issue_if_created(
+async fn issue_if_creating(
     ports: &Ports,
     mut charge: Charge,
     acquirer: &AcquirerName,

@@ -184,8 +184,8 @@ pub async fn send_payout(
     let PendingAction::SendPayout { amount, pix_key, description, external_id } = confirmation.action.clone() else {
         return Err(SendError::OtherAction);
     };
-    let RequestParts { account, request, name, fingerprint } =
-        RequestParts::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
+    let OrderContext { account, request, name, fingerprint } =
+        OrderContext::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
     let (key, origin) = (name.key.clone(), Origin::Manual);
     let terms = NewPayout { amount, pix_key, recipient_document: None, description, external_id, origin };
     let command = CreatePayout { account, request, key, fingerprint, terms };
@@ -204,8 +204,8 @@ pub async fn send_refund(
     let PendingAction::SendRefund { charge, payment, amount, reason } = confirmation.action.clone() else {
         return Err(SendError::OtherAction);
     };
-    let RequestParts { account, request, name, fingerprint } =
-        RequestParts::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
+    let OrderContext { account, request, name, fingerprint } =
+        OrderContext::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
     let (charge, key) = (ChargeName::Id(charge), name.key.clone());
     let terms = RequestedRefund { charge, end_to_end_id: payment, amount: Some(amount), reason, external_id: None };
     let command = CreateRefund { account, request, key, fingerprint, terms };
@@ -227,8 +227,8 @@ pub async fn send_withdrawal(
     else {
         return Err(SendError::OtherAction);
     };
-    let RequestParts { account, request, name, fingerprint } =
-        RequestParts::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
+    let OrderContext { account, request, name, fingerprint } =
+        OrderContext::of(ports, confirmation).await?.ok_or(SendError::OtherAction)?;
     let (key, origin) = (name.key.clone(), Origin::Manual);
     let terms = NewWithdrawal { amount, address, description, external_id, origin, quote: Some(quote) };
     let command = CreateWithdrawal { account, request, key, fingerprint, terms };
@@ -237,15 +237,15 @@ pub async fn send_withdrawal(
 }
 
 /// The parts of a request that do not depend on the kind of the order.
-struct RequestParts {
+struct OrderContext {
     account: Account,
     request: RequestId,
     name: IdempotencyRef,
     fingerprint: Fingerprint,
 }
 
-impl RequestParts {
-    /// Returns the parts for an approved confirmation. Returns `None` if the confirmation is not approved or has no
+impl OrderContext {
+    /// Returns the context of an approved confirmation. Returns `None` if the confirmation is not approved or has no
     /// account.
     async fn of(ports: &Ports, confirmation: &Confirmation) -> Result<Option<Self>, QueryError> {
         let id = confirmation.account.filter(|_| confirmation.state == ConfirmationState::Done);

@@ -119,7 +119,7 @@ async fn lists_of_days_without_payouts_are_not_read() {
     let bed = returned_late().await;
     let now = bed.clock.now();
     let first = only(&bed).created_at;
-    bed.psp.stop_list_replies(Some((before(first, DAY * 200), before(first, DAY))));
+    bed.psp.set_silent_span(Some((before(first, DAY * 200), before(first, DAY))));
     let report = compared(&bed, before(now, HOUR), now + HOUR, true).await;
     assert_eq!((report.differences.len(), report.unread), (1, vec![]));
 }
@@ -154,13 +154,13 @@ async fn position_moves_on_after_each_window_and_waits_for_unread() {
     bed.clock.advance(HOUR);
     // The third of the five days cannot be read. The days before it are complete, and the days after it are still
     // compared.
-    bed.psp.stop_list_replies(Some((begun + DAY * 2, begun + DAY * 3)));
+    bed.psp.set_silent_span(Some((begun + DAY * 2, begun + DAY * 3)));
     let done = pass(&bed).await;
     let reached = seen_until(&bed, UpstreamList::Received).await;
     assert_eq!((done.done, bed.available()), (2, 2_000));
     assert!((begun + DAY..begun + DAY * 2).contains(&reached), "{reached}");
     assert_eq!(done.comparisons[0].compared_until, Some(reached));
-    bed.psp.stop_list_replies(None);
+    bed.psp.set_silent_span(None);
     assert_eq!(pass(&bed).await.comparisons[0].compared_until, Some(bed.clock.now()));
     bed.check().await;
 }

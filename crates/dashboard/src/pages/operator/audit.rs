@@ -33,7 +33,7 @@ struct AuditPage<'a> {
 
 struct Row {
     at: When,
-    operator_name: String,
+    actor_name: String,
     from: String,
     /// The text of the action in the user's language; `None` if no text exists for it.
     name: Option<&'static str>,
@@ -77,7 +77,7 @@ async fn find(context: &PageContext, text: &str) -> Result<Option<AccountId>, Fa
 fn shown(context: &PageContext, row: AuditRow) -> Row {
     Row {
         at: When::of(row.at, context.language),
-        operator_name: row.operator.name,
+        actor_name: row.operator.name,
         from: format!("{} {}", row.operator.source, row.operator.host),
         name: ActionTexts::of(context.language).action(&row.action),
         action: row.action,

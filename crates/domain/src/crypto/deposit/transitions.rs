@@ -236,9 +236,8 @@ impl Deposit {
         }
     }
 
-    /// Records a look-up without a change. The pause before the next look-up doubles each time, up to
-    /// [`crate::pause::MAX_PAUSE`]. A deposit that is neither pending nor confirming is looked up until a day after its
-    /// payment period.
+    /// Schedules the next poll. The pause before the poll doubles each time, up to [`crate::pause::MAX_PAUSE`]. A
+    /// deposit that is neither pending nor confirming is polled until a day after its payment period.
     #[must_use]
     pub fn schedule_next_poll(self, at: Timestamp) -> Self {
         let attempts = self.attempts.saturating_add(1);

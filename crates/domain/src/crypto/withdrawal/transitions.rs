@@ -73,7 +73,7 @@ impl Withdrawal {
         }
     }
 
-    /// Records a look-up that did not prove the outcome. The pause before the next look-up doubles each time, up to
+    /// Schedules the next poll, because the outcome is not proven. The pause before the poll doubles each time, up to
     /// [`crate::pause::MAX_PAUSE`].
     #[must_use]
     pub fn schedule_next_poll(self, at: Timestamp) -> Self {

@@ -212,7 +212,8 @@ impl WooviBooks {
 
     /// Records that the expiry of a charge was published.
     pub(crate) fn report_expiry(&mut self, cob: &Cob) -> Result<(), Inconsistent> {
-        let fields = self.fields_by_txid.get_mut(&cob.txid).ok_or(Inconsistent("the charge has no names"))?;
+        let fields =
+            self.fields_by_txid.get_mut(&cob.txid).ok_or(Inconsistent("the charge has no fields of this API"))?;
         fields.reported_expiry = Some(cob.expires_at());
         self.schedule_expiry_event(cob);
         Ok(())

@@ -127,7 +127,7 @@ async fn carry_out(
     recovery: &mut Vec<SecretHash>,
 ) -> Result<(Confirmed, ChangeSet), LoginError> {
     let ports = &logins.ports;
-    let operator = visitor.actor(browser);
+    let actor = visitor.actor(browser);
     let own_account = || visitor.user.role.account().ok_or(LoginError::Over);
     match &confirmation.action {
         PendingAction::CreateKey { name, scopes, expires_in_days, allowed_addresses } => {
@@ -141,7 +141,7 @@ async fn carry_out(
                 // block refuses the key.
                 allowed_addresses: blocks.ok_or(LoginError::Over)?,
             };
-            let (created, change) = create::prepare(ports, &operator, account, terms).map_err(|_| LoginError::Over)?;
+            let (created, change) = create::prepare(ports, &actor, account, terms).map_err(|_| LoginError::Over)?;
             Ok((Confirmed::Created(Box::new(created)), change))
         }
         PendingAction::ChangeAccount { account, seen, change } => {
@@ -152,20 +152,20 @@ async fn carry_out(
             let found = ports.queries.find_account(*account).await?.filter(|found| found.version == *seen);
             let account = found.ok_or(LoginError::Over)?;
             let changed = change.apply(account.clone());
-            let stored = update::prepare(ports, (&operator, change.name()), &account, &changed);
+            let stored = update::prepare(ports, (&actor, change.name()), &account, &changed);
             Ok((Confirmed::AccountChanged(account.id), stored))
         }
         PendingAction::Decide { decision, note } => {
             if visitor.user.role != Role::Operator {
                 return Err(LoginError::Over);
             }
-            Ok(decide::prepare(ports, &operator, decision, note).await?)
+            Ok(decide::prepare(ports, &actor, decision, note).await?)
         }
         PendingAction::RotateSecret { endpoint, grace_s } => {
             let account = writer(ports, visitor).await?.id;
             let found = ports.queries.find_endpoint(account, *endpoint).await?.ok_or(LoginError::Over)?;
             let (rotated, change) =
-                rotate::prepare(ports, Some(&operator), &found, *grace_s).map_err(|_| LoginError::Over)?;
+                rotate::prepare(ports, Some(&actor), &found, *grace_s).map_err(|_| LoginError::Over)?;
             Ok((Confirmed::SecretRotated(Box::new(rotated)), change))
         }
         PendingAction::MoveEndpoint { endpoint, url, subscription, description } => {
@@ -177,8 +177,7 @@ async fn carry_out(
                 description: Some(description.clone()),
                 active: None,
             };
-            let moved =
-                move_endpoint::prepare(ports, Some(&operator), &found, requested).map_err(|_| LoginError::Over)?;
+            let moved = move_endpoint::prepare(ports, Some(&actor), &found, requested).map_err(|_| LoginError::Over)?;
             Ok((
                 Confirmed::EndpointMoved(*endpoint),
                 moved.map_or_else(|| ChangeSet::new(ports.clock.now()), |(_, change)| change),
@@ -196,11 +195,11 @@ async fn carry_out(
             let found = ports.queries.find_key(prefix).await?;
             let (key, _) =
                 found.filter(|(key, _)| key.account == account && key.revoked_at.is_none()).ok_or(LoginError::Over)?;
-            let (_, change) = revoke::prepare(ports, &operator, &key);
+            let (_, change) = revoke::prepare(ports, &actor, &key);
             Ok((Confirmed::Revoked(prefix.clone()), change))
         }
         PendingAction::SendPayout { .. } | PendingAction::SendRefund { .. } | PendingAction::SendWithdrawal { .. } => {
-            Ok((Confirmed::Approved, orders::approval(ports, &operator, confirmation)))
+            Ok((Confirmed::Approved, orders::approval(ports, &actor, confirmation)))
         }
     }
 }

@@ -94,7 +94,7 @@ impl AttemptResult {
     }
 
     /// Returns the consequences of the attempt. `last` is the status of the previous attempt at the endpoint. `None`
-    /// means that no previous attempt is remembered. `failing_since` of the claim can be newer or older than `last`, so
+    /// means that no previous attempt is recorded. `failing_since` of the claim can be newer or older than `last`, so
     /// the attempt is compared with both.
     pub(super) fn consequences(self, last: Option<AttemptStatus>) -> Consequences {
         let status = self.status();

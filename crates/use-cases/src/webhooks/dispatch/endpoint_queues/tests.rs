@@ -368,7 +368,7 @@ fn last_attempt_is_kept_while_deliveries_are_in_flight() {
     assert_eq!(
         queues.on_attempt(&under_way[0].key, AttemptStatus::Failed, in_time()),
         None,
-        "without a delivery in flight, the last attempt is forgotten"
+        "without a delivery in flight, the last status is removed"
     );
 }
 
