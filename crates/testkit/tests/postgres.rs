@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use cais_testkit::postgres::{Cluster, Options};
 
@@ -36,9 +37,13 @@ fn removed_database_is_gone_even_with_connections() {
     let cluster = Cluster::shared().unwrap();
     let url = cluster.fresh_database().unwrap();
     std::thread::scope(|scope| {
-        let sleeper = scope.spawn(|| cluster.sql(&url, "SELECT pg_sleep(600)"));
-        let connected = format!("SELECT count(*) FROM pg_stat_activity WHERE '{url}' LIKE '%/' || datname");
-        while cluster.sql("postgres", &connected).unwrap() == "0" {}
+        let sleeper = scope.spawn(|| cluster.sql(&url, "SELECT pg_sleep(120)"));
+        let name = url.rsplit('/').next().unwrap();
+        let connections = format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'");
+        let begun = Instant::now();
+        while cluster.sql("postgres", &connections).unwrap() == "0" {
+            assert!(begun.elapsed() < Duration::from_mins(1), "the sleeper does not connect");
+        }
         cluster.remove_database(&url).unwrap();
         assert!(sleeper.join().unwrap().is_err());
     });
