@@ -55,6 +55,25 @@ pub struct TestBed {
     pub account: Account,
 }
 
+/// Declares a `TestBed` for the tests of one subject. The type has the fields and methods of [`TestBed`](crate::TestBed). The tests add
+/// methods of their own.
+#[macro_export]
+macro_rules! test_bed {
+    () => {
+        /// The surroundings of a test. Clones share them.
+        #[derive(Clone)]
+        pub struct TestBed(pub $crate::TestBed);
+
+        impl std::ops::Deref for TestBed {
+            type Target = $crate::TestBed;
+
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+    };
+}
+
 impl TestBed {
     /// Creates the surroundings with both acquirers and without a crypto processor, and stores the account.
     pub async fn new(account: Account) -> Self {

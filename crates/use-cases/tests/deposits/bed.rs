@@ -1,6 +1,5 @@
 //! A single account over an empty store, with a simulated processor and a manual clock.
 
-use std::ops::Deref;
 use std::time::Duration;
 
 use cais_domain::charge::Origin;
@@ -33,17 +32,7 @@ pub const PAST_PERIOD: Duration = Duration::from_secs(20 * 60 + 1);
 /// The coins for R$ 200.00 at R$ 5.40, rounded up.
 pub const COINS: &str = "37.037038";
 
-/// The environment of a test. Clones share it.
-#[derive(Clone)]
-pub struct TestBed(pub cais_testkit::TestBed);
-
-impl Deref for TestBed {
-    type Target = cais_testkit::TestBed;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+cais_testkit::test_bed!();
 
 impl TestBed {
     /// Creates an approved account with a fee of R$ 0.50 and 1 %. A dollar costs R$ 5.40.

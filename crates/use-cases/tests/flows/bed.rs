@@ -1,6 +1,5 @@
 //! A single account over an empty store, with simulated acquirers and a manual clock.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use cais_domain::charge::{Charge, ChargeStatus, Origin};
@@ -20,17 +19,7 @@ use cais_use_cases::charges::fetch::{FetchError, fetch};
 use cais_use_cases::charges::{ChargeName, expire};
 use cais_use_cases::{Ports, Response, SyncGate};
 
-/// The environment of a test. Clones share it.
-#[derive(Clone)]
-pub struct TestBed(pub cais_testkit::TestBed);
-
-impl Deref for TestBed {
-    type Target = cais_testkit::TestBed;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+cais_testkit::test_bed!();
 
 impl TestBed {
     /// Creates an approved account without fees, and one acquirer.

@@ -1,6 +1,5 @@
 //! A single account over an empty store, with two simulated acquirers and a manual clock.
 
-use std::ops::Deref;
 use std::time::Duration;
 
 use cais_domain::charge::{Charge, Origin};
@@ -28,17 +27,7 @@ use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, Requested
 /// A time that is longer than the lag of an acquirer's list, and longer than a request can be in transit.
 pub const PAST_LAG: Duration = Duration::from_secs(61);
 
-/// The environment of a test. Clones share it.
-#[derive(Clone)]
-pub struct TestBed(pub cais_testkit::TestBed);
-
-impl Deref for TestBed {
-    type Target = cais_testkit::TestBed;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+cais_testkit::test_bed!();
 
 impl TestBed {
     /// Creates an approved account without money.

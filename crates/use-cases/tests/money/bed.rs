@@ -1,6 +1,5 @@
 //! A single account over an empty store, with two simulated acquirers and a manual clock.
 
-use std::ops::Deref;
 use std::time::Duration;
 
 use cais_domain::charge::Charge;
@@ -18,17 +17,7 @@ use cais_use_cases::charges::ChargeName;
 use cais_use_cases::refunds::create::{CreateRefund, CreateRefundError, RequestedRefund, create};
 use cais_use_cases::refunds::poll;
 
-/// The environment of a test. Clones share it.
-#[derive(Clone)]
-pub struct TestBed(pub cais_testkit::TestBed);
-
-impl Deref for TestBed {
-    type Target = cais_testkit::TestBed;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+cais_testkit::test_bed!();
 
 /// The terms of a refund request.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,7 +1,5 @@
 //! An empty store, and a second operator who always makes a change first.
 
-use std::ops::Deref;
-
 use cais_domain::document::Document;
 use cais_domain::merchant::account::{Account, Features};
 use cais_domain::text::{LineBreaks, Text};
@@ -16,15 +14,7 @@ use futures_util::FutureExt as _;
 
 pub const EMAIL: &str = "shop@example.com";
 
-pub struct TestBed(pub cais_testkit::TestBed);
-
-impl Deref for TestBed {
-    type Target = cais_testkit::TestBed;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+cais_testkit::test_bed!();
 
 impl TestBed {
     pub fn new() -> Self {

@@ -1,6 +1,5 @@
 //! A single account with money over an empty store, with simulated acquirers and a manual clock.
 
-use std::ops::Deref;
 use std::time::Duration;
 
 use cais_domain::acquirer_name::AcquirerName;
@@ -33,17 +32,7 @@ pub const FUNDS: i64 = 2_000;
 /// The fee of every payout, in centavos.
 pub const FEE: i64 = 50;
 
-/// The environment of a test. Clones share it.
-#[derive(Clone)]
-pub struct TestBed(pub cais_testkit::TestBed);
-
-impl Deref for TestBed {
-    type Target = cais_testkit::TestBed;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+cais_testkit::test_bed!();
 
 impl TestBed {
     /// Creates an approved account with [`FUNDS`] and a fee of [`FEE`].

@@ -1,6 +1,5 @@
 //! A single account with money over an empty store, with a simulated processor and a manual clock.
 
-use std::ops::Deref;
 use std::time::Duration;
 
 use cais_domain::charge::Origin;
@@ -41,17 +40,7 @@ pub const AMOUNT: i64 = 10_000;
 pub const ADDRESS: &str = "0x52908400098527886E0F7030069857D2E4169EE7";
 pub const OTHER_ADDRESS: &str = "0xde709f2102306220921060314715629080e2fb77";
 
-/// The environment of a test. Clones share it.
-#[derive(Clone)]
-pub struct TestBed(pub cais_testkit::TestBed);
-
-impl Deref for TestBed {
-    type Target = cais_testkit::TestBed;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+cais_testkit::test_bed!();
 
 impl TestBed {
     /// Creates an approved account with [`FUNDS`] and a fee of [`FEE`]. A dollar costs R$ 5.00.
